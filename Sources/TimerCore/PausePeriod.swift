@@ -1,0 +1,28 @@
+public import FoundationEssentials
+
+/// One pause of a run.
+public struct PausePeriod: Codable, Hashable, Sendable {
+  /// When counting stopped.
+  public var pause: Date
+  /// When counting went on; nil while it is still paused.
+  public var start: Date?
+
+  public init(pause: Date, start: Date?) {
+    self.pause = pause
+    self.start = start
+  }
+}
+
+extension PausePeriod {
+  /// How long it lasted; nil while it lasts. Below zero where a clock was set back meanwhile, so that
+  /// the elapsed time of the run stays what it was.
+  var length: Seconds? {
+    start.map { Instant($0) - Instant(pause) }
+  }
+
+  /// One pause as long as both, from the start of the first.
+  func merged(with next: PausePeriod) -> PausePeriod {
+    guard let first = length, let second = next.length else { return next }
+    return PausePeriod(pause: pause, start: (Instant(pause) + first + second).date)
+  }
+}

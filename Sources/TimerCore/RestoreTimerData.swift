@@ -1,0 +1,157 @@
+public import FoundationEssentials
+
+/// One run of a timer: all that is needed to go on after a restart.
+public struct RestoreTimerData: Codable, Hashable, Sendable {
+  public var startDate: Date
+  /// Oldest first; only the last may be open.
+  public var pausePeriods: [PausePeriod]
+  public var type: RestoreType
+  /// When it was finished; nil while it runs or is paused.
+  public var stopDate: Date?
+
+  public init(
+    startDate: Date, pausePeriods: [PausePeriod], type: RestoreType, stopDate: Date? = nil
+  ) {
+    self.startDate = startDate
+    self.pausePeriods = pausePeriods
+    self.type = type
+    self.stopDate = stopDate
+  }
+
+  /// The run as seen at `now`. An open pause ends the count, and so does `stopDate`.
+  public func elapsedTimeAndStatus(now: Date) -> TimerState {
+    TimerState(
+      startDate: startDate, elapsedTime: elapsed(at: Instant(now)).inSeconds, status: status,
+      type: type, pausePeriods: pausePeriods, lastElapsedTimeCalculatedAt: now)
+  }
+}
+
+// MARK: - What a run is at an instant
+
+extension RestoreTimerData {
+  /// A run that begins at `now`.
+  public init(_ type: RestoreType, startingAt now: Instant) {
+    self.init(startDate: now.date, pausePeriods: [], type: type)
+  }
+
+  public var status: TimerStatus {
+    if stopDate != nil { return .finished }
+    return openPause == nil ? .running : .paused
+  }
+
+  /// Time counted up to `now`; never below zero.
+  public func elapsed(at now: Instant) -> Seconds {
+    max(.zero, (countEnd ?? now) - Instant(startDate) - pausedTime)
+  }
+
+  /// A countdown's time left at `now`, negative in overtime; nil for a stopwatch.
+  public func remaining(at now: Instant) -> Seconds? {
+    type.duration.map { $0 - elapsed(at: now) }
+  }
+
+  /// When a countdown that runs gets to zero, or got there; nil for all others.
+  public var zeroInstant: Instant? {
+    guard status == .running, let duration = type.duration else { return nil }
+    return Instant(startDate) + pausedTime + duration
+  }
+
+  private var openPause: Instant? {
+    guard let last = pausePeriods.last, last.start == nil else { return nil }
+    return Instant(last.pause)
+  }
+
+  /// Where counting stopped; nil while it goes on.
+  private var countEnd: Instant? {
+    openPause ?? stopDate.map(Instant.init)
+  }
+
+  /// The sum of the pauses that are over.
+  private var pausedTime: Seconds {
+    pausePeriods.reduce(.zero) { $0 + ($1.length ?? .zero) }
+  }
+}
+
+// MARK: - What can happen to a run
+
+extension RestoreTimerData {
+  public func paused(at now: Instant) throws(TimerRefusal) -> Self {
+    switch status {
+    case .finished: throw .timerHasNotStarted
+    case .paused: throw .timerAlreadyPaused
+    case .running: break
+    }
+    var next = self
+    next.pausePeriods.append(PausePeriod(pause: now.date, start: nil))
+    next.mergeOldestPauses()
+    return next
+  }
+
+  public func resumed(at now: Instant) throws(TimerRefusal) -> Self {
+    switch status {
+    case .finished: throw .timerHasNotStarted
+    case .running: throw .timerHasNotPaused
+    case .paused: break
+    }
+    var next = self
+    next.pausePeriods[next.pausePeriods.count - 1].start = now.date
+    return next
+  }
+
+  /// Ends the run. With `resetTime` it shows zero elapsed afterwards, as one that never counted.
+  public func finished(at now: Instant, resetTime: Bool = false) throws(TimerRefusal) -> Self {
+    guard status != .finished else { throw .timerHasNotStarted }
+    var next = resetTime ? RestoreTimerData(type, startingAt: now) : self
+    next.stopDate = now.date
+    return next
+  }
+
+  /// Makes the time left `seconds` longer; the elapsed time stays what it is.
+  ///
+  /// A result below zero, or over the longest countdown, is refused with the amount that would just do;
+  /// `clamp` takes that amount instead.
+  public func addingRemaining(
+    _ seconds: Seconds, at now: Instant, clamp: Bool = false
+  ) throws(TimerRefusal) -> Self {
+    guard status != .finished else { throw .timerHasNotStarted }
+    guard let duration = type.duration, let remaining = remaining(at: now) else {
+      throw .invalidTimerType
+    }
+    let allowed = try Self.allowed(seconds, to: remaining, clamp: clamp)
+    var next = self
+    next.type = .countdown(duration + allowed)
+    return next
+  }
+
+  /// Sets a stopwatch on, or back for a negative amount; counting goes on from the new value.
+  ///
+  /// Refused and clamped as in `addingRemaining`.
+  public func addingElapsed(
+    _ seconds: Seconds, at now: Instant, clamp: Bool = false
+  ) throws(TimerRefusal) -> Self {
+    guard status != .finished else { throw .timerHasNotStarted }
+    guard type == .stopwatch else { throw .invalidTimerType }
+    let allowed = try Self.allowed(seconds, to: elapsed(at: now), clamp: clamp)
+    var next = self
+    next.startDate = (Instant(startDate) - allowed).date
+    return next
+  }
+
+  /// The amount that may be added to `value` so that the sum stays within zero and the longest length.
+  private static func allowed(
+    _ seconds: Seconds, to value: Seconds, clamp: Bool
+  ) throws(TimerRefusal) -> Seconds {
+    // What has grown beyond the longest length by itself may still be made shorter.
+    let range = -value...max(TimerLimits.durationMax - value, .zero)
+    if range.contains(seconds) { return seconds }
+    let limit = seconds < range.lowerBound ? range.lowerBound : range.upperBound
+    guard clamp else { throw .outOfRange(field: "seconds", limit: limit) }
+    return limit
+  }
+
+  private mutating func mergeOldestPauses() {
+    while pausePeriods.count > TimerLimits.pausePeriodsMax {
+      let first = pausePeriods.removeFirst()
+      pausePeriods[0] = first.merged(with: pausePeriods[0])
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/// A named timer that many share: its settings and, once it was started, a run.
+public struct SharedTimer: Hashable, Sendable {
+  public let id: TimerID
+  /// Grows with each change, in one count over all timers of a server.
+  public var revision: Int
+  public var settings: TimerSettings
+  /// nil: idle, not begun.
+  public var run: RestoreTimerData?
+  /// The zero of this run that was announced; nil while the crossing is still to come.
+  public var endedAt: Instant?
+  /// When it last changed, the crossing of zero included.
+  public var changedAt: Instant
+
+  public init(
+    id: TimerID, revision: Int = 0, settings: TimerSettings, run: RestoreTimerData? = nil,
+    endedAt: Instant? = nil, changedAt: Instant
+  ) {
+    self.id = id
+    self.revision = revision
+    self.settings = settings
+    self.run = run
+    self.endedAt = endedAt
+    self.changedAt = changedAt
+  }
+
+  /// Whether a run is under way.
+  public var isActive: Bool {
+    run.map { $0.status != .finished } ?? false
+  }
+
+  /// Whether time passes for it.
+  public var isRunning: Bool {
+    run?.status == .running
+  }
+
+  /// What the current run counts, or the next one.
+  public var type: RestoreType {
+    run?.type ?? settings.type
+  }
+
+  /// What was added to the starting duration in this run.
+  public var addedTime: Seconds {
+    guard let duration = run?.type.duration, let starting = settings.type.duration else {
+      return .zero
+    }
+    return duration - starting
+  }
+}
+
+// MARK: - Commands
+
+extension SharedTimer {
+  /// What becomes of the timer `id` by a change that came at `now`; nil when it is forgotten.
+  ///
+  /// The revision stays what it was: the one who counts them gives the new one.
+  public static func applying(
+    _ change: TimerChange, to timer: SharedTimer?, id: TimerID, now: Instant
+  ) throws(TimerRefusal) -> SharedTimer? {
+    if let expected = change.ifRevision, expected != timer?.revision ?? 0 {
+      throw .revisionMismatch(current: timer?.revision ?? 0)
+    }
+    let press = try instant(of: change, to: timer, now: now)
+    if case .start(let start) = change.command {
+      return try starting(start, after: timer, id: id, at: press)
+    }
+    guard let timer else { throw change.command.refusalWithoutTimer }
+    return try timer.applying(change.command, at: press)
+  }
+
+  /// The instant for which a change counts: that of the press, where it is told and can be believed.
+  private static func instant(
+    of change: TimerChange, to timer: SharedTimer?, now: Instant
+  ) throws(TimerRefusal) -> Instant {
+    guard let press = change.at else { return now }
+    let earliest = max(
+      now - TimerLimits.pressAgeMax, timer?.changedAt ?? now - TimerLimits.pressAgeMax)
+    guard press >= earliest, press <= now else {
+      throw .pressOutOfRange(earliest: min(earliest, now), latest: now)
+    }
+    return press
+  }
+
+  private static func starting(
+    _ start: TimerStart, after timer: SharedTimer?, id: TimerID, at now: Instant
+  ) throws(TimerRefusal) -> SharedTimer {
+    if let timer, timer.isActive, !start.force { throw .timerAlreadyStarted }
+    let type = try start.type(after: timer?.settings.type)
+    var settings = timer?.settings ?? TimerSettings(type: type)
+    settings.type = type
+    settings = try settings.changed(by: start.settings).checked()
+    return SharedTimer(
+      id: id, revision: timer?.revision ?? 0, settings: settings,
+      run: RestoreTimerData(type, startingAt: now), changedAt: now)
+  }
+
+  private func applying(
+    _ command: TimerCommand, at now: Instant
+  ) throws(TimerRefusal) -> SharedTimer? {
+    var next = self
+    next.changedAt = now
+    switch command {
+    case .start, .remove: return nil
+    case .update(let update): next.settings = try settings.changed(by: update).checked()
+    case .pause: next.run = try startedRun().paused(at: now)
+    case .resume: next.run = try startedRun().resumed(at: now)
+    case .finish(let resetTime):
+      next.run = try startedRun().finished(at: now, resetTime: resetTime)
+    case .reset:
+      _ = try startedRun()
+      next.run = nil
+      next.endedAt = nil
+    case .addRemainingTime(let seconds, let clamp):
+      next.run = try startedRun().addingRemaining(seconds, at: now, clamp: clamp)
+      // The new time left is zero or more: another zero is to come.
+      next.endedAt = nil
+    case .addElapsedTime(let seconds, let clamp):
+      next.run = try startedRun().addingElapsed(seconds, at: now, clamp: clamp)
+    }
+    return next
+  }
+
+  private func startedRun() throws(TimerRefusal) -> RestoreTimerData {
+    guard let run else { throw .timerHasNotStarted }
+    return run
+  }
+}
+
+extension TimerCommand {
+  /// How a command is refused for a name that nobody has started.
+  fileprivate var refusalWithoutTimer: TimerRefusal {
+    switch self {
+    case .update, .remove: .unknownTimer
+    default: .timerHasNotStarted
+    }
+  }
+}
+
+// MARK: - The crossing of zero
+
+extension SharedTimer {
+  /// When the next crossing of zero is due; nil when none is to come.
+  ///
+  /// A paused countdown has one too when it was set to zero exactly: it is due at that change.
+  public var zeroInstant: Instant? {
+    guard endedAt == nil, let run, run.type.duration != nil else { return nil }
+    switch run.status {
+    case .running: return run.zeroInstant
+    case .paused: return run.remaining(at: changedAt) == .zero ? changedAt : nil
+    case .finished: return nil
+    }
+  }
+
+  /// What becomes of the timer at the zero that is due at `now` or before; nil when none is.
+  ///
+  /// A countdown that repeats may be many runs behind (the machine slept, the server was down): then the
+  /// last of its crossings up to `now` stands for all.
+  public func crossingZero(at now: Instant) -> ZeroCrossing? {
+    guard let first = zeroInstant, first <= now, let run else { return nil }
+    var next = self
+    var zero = first
+    switch settings.atZero {
+    case .overtime: break
+    case .finish: next.run?.stopDate = zero.date
+    case .reset: next.run = nil
+    case .repeat:
+      zero = lastRepeat(from: first, to: now)
+      next.run = RestoreTimerData(settings.type, startingAt: zero)
+      if run.status == .paused {
+        next.run?.pausePeriods = [PausePeriod(pause: zero.date, start: nil)]
+      }
+    }
+    next.changedAt = zero
+    next.endedAt = settings.atZero == .repeat ? nil : zero
+    return ZeroCrossing(timer: next, at: zero)
+  }
+
+  /// The last zero up to `now` of a countdown that repeats since `first`, when it is far behind;
+  /// else `first`, so that each crossing is told.
+  private func lastRepeat(from first: Instant, to now: Instant) -> Instant {
+    guard isRunning, let length = settings.type.duration, length > .zero else { return first }
+    let missed = (now - first).microseconds / length.microseconds
+    return missed < Self.repeatsToldOneByOne ? first : first + length * missed
+  }
+
+  private static let repeatsToldOneByOne: Int64 = 16
+}
+
+/// A timer past its zero, and when that was.
+public struct ZeroCrossing: Hashable, Sendable {
+  public let timer: SharedTimer
+  public let at: Instant
+}

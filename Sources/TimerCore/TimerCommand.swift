@@ -1,0 +1,76 @@
+/// What can be asked of one timer.
+public enum TimerCommand: Hashable, Sendable {
+  case start(TimerStart)
+  case update(TimerUpdate)
+  case pause
+  case resume
+  case finish(resetTime: Bool)
+  case reset
+  case addRemainingTime(Seconds, clamp: Bool)
+  case addElapsedTime(Seconds, clamp: Bool)
+  case remove
+}
+
+/// How a timer is to be started; what is nil stays as it was.
+public struct TimerStart: Hashable, Sendable {
+  public var duration: Seconds?
+  public var kind: Kind?
+  public var settings: TimerUpdate
+  /// Ends a run that is under way, and starts anew.
+  public var force: Bool
+
+  /// A countdown or a stopwatch, said outright.
+  public enum Kind: String, CaseIterable, Hashable, Sendable {
+    case timer, stopwatch
+  }
+
+  public init(
+    duration: Seconds? = nil, kind: Kind? = nil, settings: TimerUpdate = TimerUpdate(),
+    force: Bool = false
+  ) {
+    self.duration = duration
+    self.kind = kind
+    self.settings = settings
+    self.force = force
+  }
+
+  /// What the run will count, given what the timer counted before.
+  func type(after previous: RestoreType?) throws(TimerRefusal) -> RestoreType {
+    let wanted = kind ?? (duration == nil ? nil : .timer)
+    switch wanted {
+    case nil: return previous ?? .stopwatch
+    case .stopwatch:
+      guard duration == nil else {
+        throw .contradiction(
+          "a stopwatch has no \"duration\"; leave it out, or say \"type\":\"timer\"")
+      }
+      return .stopwatch
+    case .timer:
+      guard let duration = duration ?? previous?.duration else {
+        throw .contradiction("a countdown needs a \"duration\" in seconds, as in \"duration\":300")
+      }
+      guard duration > .zero else {
+        throw .outOfRange(field: "duration", limit: Seconds(microseconds: 1))
+      }
+      guard duration <= TimerLimits.durationMax else {
+        throw .outOfRange(field: "duration", limit: TimerLimits.durationMax)
+      }
+      return .countdown(duration)
+    }
+  }
+}
+
+/// A command with the conditions under which it is to be carried out.
+public struct TimerChange: Hashable, Sendable {
+  public var command: TimerCommand
+  /// Refused when the timer has another revision; 0 stands for a timer that does not exist.
+  public var ifRevision: Int?
+  /// The instant of the press, when that was before the request came.
+  public var at: Instant?
+
+  public init(_ command: TimerCommand, ifRevision: Int? = nil, at: Instant? = nil) {
+    self.command = command
+    self.ifRevision = ifRevision
+    self.at = at
+  }
+}

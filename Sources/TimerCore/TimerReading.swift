@@ -1,0 +1,66 @@
+/// A shared timer as it is seen at one instant: every figure of it comes from that one reading.
+public struct TimerReading: Hashable, Sendable {
+  public let timer: SharedTimer
+  public let instant: Instant
+  public let elapsed: Seconds
+
+  public init(_ timer: SharedTimer, at instant: Instant) {
+    self.timer = timer
+    self.instant = instant
+    elapsed = timer.elapsed(at: instant)
+  }
+
+  /// What a display shows: a stopwatch's elapsed time, a countdown's time left, negative in overtime.
+  public var time: Seconds {
+    timer.type.duration.map { $0 - elapsed } ?? elapsed
+  }
+
+  /// nil: idle.
+  public var status: TimerStatus? {
+    timer.run?.status
+  }
+}
+
+extension SharedTimer {
+  /// Time counted in the current run.
+  ///
+  /// A countdown that does not go on below zero stands there until its crossing has been told.
+  func elapsed(at now: Instant) -> Seconds {
+    guard let run else { return .zero }
+    guard settings.atZero != .overtime, let zero = zeroInstant else { return run.elapsed(at: now) }
+    return run.elapsed(at: min(now, zero))
+  }
+}
+
+// MARK: - The timer's own seconds
+
+extension SharedTimer {
+  /// The first instant after `now` at which the time shown is a whole multiple of `interval`; nil when
+  /// time does not pass, or stands at zero until the crossing has been told.
+  ///
+  /// Zero itself is left out: the crossing stands for it.
+  public func nextTick(after now: Instant, every interval: Seconds) -> Instant? {
+    guard isRunning, let run, interval > .zero else { return nil }
+    let elapsed = run.elapsed(at: now)
+    guard let duration = run.type.duration else {
+      return now + interval.untilMultiple(after: elapsed)
+    }
+    let remaining = duration - elapsed
+    // Counting down to a multiple is counting up to one of the negated time.
+    let wait = interval.untilMultiple(after: -remaining)
+    guard remaining == wait else {
+      let tick = now + wait
+      if settings.atZero != .overtime, let zero = zeroInstant, tick >= zero { return nil }
+      return tick
+    }
+    return settings.atZero == .overtime ? now + wait + interval : nil
+  }
+}
+
+extension Seconds {
+  /// How long from `position` to the next whole multiple of this length; never zero.
+  public func untilMultiple(after position: Seconds) -> Seconds {
+    let past = position.microseconds % microseconds
+    return Seconds(microseconds: microseconds - (past < 0 ? past + microseconds : past))
+  }
+}
