@@ -1,0 +1,149 @@
+public import TimerCore
+
+/// What a client asks for.
+public struct ClientMessage: Equatable, Sendable {
+  /// Given back in the reply.
+  public let tag: ReplyTag
+  public let request: ClientRequest
+
+  public init(tag: ReplyTag = .none, request: ClientRequest) {
+    self.tag = tag
+    self.request = request
+  }
+}
+
+/// A request, checked: each value of it is within its bounds.
+public enum ClientRequest: Equatable, Sendable {
+  case change(TimerID, TimerChange, requestID: RequestKey?)
+  case finishAll(at: Instant?, requestID: RequestKey?)
+  case get(TimerID)
+  case list
+  /// An interval of zero asks for changes only.
+  case subscribe(TimerSelection, interval: Seconds)
+  case unsubscribe(TimerSelection)
+  /// `clientTime` is given back as it was spelled.
+  case sync(clientTime: ReplyTag)
+  case authenticate(token: String)
+
+  /// What an interval may be, beside zero.
+  public static let intervals: ClosedRange<Seconds> = 0.1...3600
+
+  /// Whether it may change a timer.
+  public var isChange: Bool {
+    switch self {
+    case .change, .finishAll: true
+    default: false
+    }
+  }
+}
+
+/// Which timers a subscription is to.
+public enum TimerSelection: Hashable, Sendable {
+  case all
+  case timers([TimerID])
+}
+
+/// A client's own name for a change, by which a repeated one is known: 1 to 64 bytes.
+public struct RequestKey: Hashable, Sendable {
+  public let text: String
+
+  /// nil when it is empty or too long.
+  public init?(_ text: String) {
+    guard (1...Self.bytesMax).contains(text.utf8.count) else { return nil }
+    self.text = text
+  }
+
+  /// The most bytes that it may have.
+  public static let bytesMax = 64
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+}
+
+/// A message that asks for nothing that could be done, with the reply that says why.
+public struct MalformedMessage: Error, Equatable, Sendable {
+  public let tag: ReplyTag
+  public let error: ErrorReply
+}
+
+extension ClientMessage {
+  /// Reads a text message.
+  public init(_ text: [UInt8]) throws(MalformedMessage) {
+    let object: JSONObject
+    do { object = try Self.object(text) } catch { throw MalformedMessage(tag: .none, error: error) }
+    try self.init(object)
+  }
+
+  /// Reads what an HTTP request asks: its path names the timer and the command, its headers tell some
+  /// fields, its body the others.
+  public init(
+    command: String, timer: String?, fields: [HeaderField], body: [UInt8]
+  ) throws(MalformedMessage) {
+    var object: JSONObject
+    do {
+      object = try body.isEmpty ? JSONObject() : Self.object(body)
+      try Self.add("command", .string(command), to: &object)
+      if let timer { try Self.add("timer", .string(timer), to: &object) }
+      for field in fields { try Self.add(field.name, field.value, to: &object) }
+    } catch {
+      throw MalformedMessage(tag: .none, error: error)
+    }
+    try self.init(object)
+  }
+
+  private init(_ object: JSONObject) throws(MalformedMessage) {
+    let tag = object["id"].map(ReplyTag.init(_:)) ?? ReplyTag.none
+    guard let tag else {
+      throw MalformedMessage(
+        tag: .none, error: .badRequest("\"id\" has to be a string or a number, or left out"))
+    }
+    do {
+      self.init(tag: tag, request: try ClientRequest(object))
+    } catch {
+      throw MalformedMessage(tag: tag, error: error)
+    }
+  }
+
+  private static func object(_ text: [UInt8]) throws(ErrorReply) -> JSONObject {
+    let value: JSONValue
+    do { value = try JSONReader.read(text) } catch {
+      throw .badRequest("not the JSON of a request: \(error.reason)")
+    }
+    guard case .object(let object) = value else {
+      throw .badRequest("a request is a JSON object like {\"command\":\"list\"}, not \(value.kind)")
+    }
+    return object
+  }
+
+  private static func add(
+    _ name: String, _ value: JSONValue, to object: inout JSONObject
+  ) throws(ErrorReply) {
+    guard object.add(name, value) else {
+      throw .badRequest("\"\(name)\" is told by the path or a header; leave it out of the body")
+    }
+  }
+}
+
+/// A field of a request that an HTTP header tells.
+public enum HeaderField: Hashable, Sendable {
+  case text(String, String)
+  case number(String, Int)
+
+  fileprivate var name: String {
+    switch self {
+    case .text(let name, _), .number(let name, _): name
+    }
+  }
+
+  fileprivate var value: JSONValue {
+    switch self {
+    case .text(_, let text): .string(text)
+    case .number(_, let number): .number(JSONNumber(spelling: "\(number)", value: Double(number)))
+    }
+  }
+}

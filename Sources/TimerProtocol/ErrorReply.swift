@@ -1,0 +1,101 @@
+public import TimerCore
+
+/// The codes of an error, as the wire spells them.
+public enum ErrorCode: String, CaseIterable, Sendable {
+  case timerHasNotStarted, timerHasNotPaused, timerAlreadyPaused, timerAlreadyStarted
+  case invalidTimerType, badRequest, outOfRange, unknownCommand, unknownTimer, revisionMismatch
+  case unauthorized, forbidden, tooManyTimers, tooManySubscriptions, rateLimited
+  case storageFailed, shuttingDown
+
+  /// Whether the same request may do later what it does not do now.
+  public var isRetryable: Bool {
+    switch self {
+    case .rateLimited, .storageFailed, .shuttingDown: true
+    default: false
+    }
+  }
+
+  /// The status of an HTTP answer with this error.
+  public var httpStatus: Int {
+    switch self {
+    case .badRequest, .outOfRange, .unknownCommand: 400
+    case .unauthorized: 401
+    case .forbidden: 403
+    case .unknownTimer: 404
+    case .timerHasNotStarted, .timerHasNotPaused, .timerAlreadyPaused, .timerAlreadyStarted,
+      .invalidTimerType, .revisionMismatch:
+      409
+    case .tooManyTimers, .tooManySubscriptions, .rateLimited: 429
+    case .shuttingDown: 503
+    case .storageFailed: 507
+    }
+  }
+}
+
+/// The one place where errors become words: what is wrong, and what would be right.
+public struct ErrorReply: Error, Hashable, Sendable {
+  public let code: ErrorCode
+  public let message: String
+  /// The nearest amount that would be taken.
+  public let limit: Seconds?
+
+  public init(_ code: ErrorCode, _ message: String, limit: Seconds? = nil) {
+    self.code = code
+    self.message = message
+    self.limit = limit
+  }
+
+  static func badRequest(_ message: String) -> ErrorReply {
+    ErrorReply(.badRequest, message)
+  }
+}
+
+extension ErrorReply {
+  /// A refusal of the rules, in words.
+  public init(_ refusal: TimerRefusal, timer id: TimerID) {
+    let name = quoted(id.name)
+    switch refusal {
+    case .timerHasNotStarted:
+      self.init(.timerHasNotStarted, "timer \(name) has no run; send \"start\" first")
+    case .timerHasNotPaused:
+      self.init(.timerHasNotPaused, "timer \(name) is running; only a paused one can be resumed")
+    case .timerAlreadyPaused:
+      self.init(.timerAlreadyPaused, "timer \(name) is paused already; send \"resume\" to go on")
+    case .timerAlreadyStarted:
+      self.init(
+        .timerAlreadyStarted,
+        "timer \(name) runs or is paused; send \"finish\" first, or start it with \"force\":true")
+    case .invalidTimerType:
+      self.init(
+        .invalidTimerType,
+        "timer \(name) is of the other type: addRemainingTime is for countdowns, addElapsedTime for "
+          + "stopwatches")
+    case .unknownTimer:
+      self.init(.unknownTimer, "there is no timer \(name); \"start\" makes one, \"list\" shows all")
+    case .revisionMismatch(let current):
+      self.init(
+        .revisionMismatch,
+        "timer \(name) is at revision \(current); look at it again, then send that as \"ifRevision\""
+      )
+    case .outOfRange(let field, let limit):
+      self.init(
+        .outOfRange, "\"\(field)\" is out of range; the nearest allowed is \(limit.inSeconds)",
+        limit: limit)
+    case .pressOutOfRange:
+      self.init(
+        .outOfRange,
+        "\"at\" has to lie between 2 s ago and now on the server clock, and not before the timer's "
+          + "last change; leave it out, or send \"sync\" first")
+    case .contradiction(let why):
+      self.init(.badRequest, why)
+    }
+  }
+
+  /// The disk refused a change; what it said is for the server's log.
+  public static let storageFailed = ErrorReply(
+    .storageFailed, "the change could not be written to disk and was not made; try again")
+  /// The server takes its leave.
+  public static let shuttingDown = ErrorReply(
+    .shuttingDown, "the server is stopping and the change was not made; connect again and repeat it"
+  )
+}

@@ -1,0 +1,235 @@
+import TimerCore
+
+/// The members of a request, each read as the protocol's tables have it.
+struct RequestFields {
+  private let object: JSONObject
+
+  /// Refuses a member that the command doesn't take.
+  init(_ object: JSONObject, of command: Command) throws(ErrorReply) {
+    let known = ["id", "command"] + command.fields
+    for member in object.members
+    where !known.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
+      let taken = command.fields.isEmpty ? "none" : command.fields.joined(separator: ", ")
+      throw .badRequest(
+        "\"\(command.rawValue)\" has no field \(quoted(member.name)); its fields are: \(taken)")
+    }
+    self.object = object
+  }
+
+  // MARK: What the commands are made of
+
+  func change(_ command: TimerCommand) throws(ErrorReply) -> ClientRequest {
+    .change(
+      try timer(), TimerChange(command, ifRevision: try revision(), at: try instant("at")),
+      requestID: try requestKey())
+  }
+
+  func start() throws(ErrorReply) -> TimerStart {
+    TimerStart(
+      duration: try duration(), kind: try choice("type"), settings: try settings(),
+      force: try flag("force"))
+  }
+
+  func update() throws(ErrorReply) -> TimerUpdate {
+    let update = try settings()
+    guard !update.isEmpty else {
+      throw .badRequest("\"update\" needs at least one of \"title\", \"warnings\" and \"atZero\"")
+    }
+    return update
+  }
+
+  private func settings() throws(ErrorReply) -> TimerUpdate {
+    TimerUpdate(atZero: try choice("atZero"), title: try title(), warnings: try warnings())
+  }
+
+  // MARK: Names
+
+  func timer() throws(ErrorReply) -> TimerID {
+    guard let name = try string("timer") else { return .standard }
+    return try timerID(name)
+  }
+
+  /// One timer, a list of them, or `*` for all.
+  func selection() throws(ErrorReply) -> TimerSelection {
+    guard let value = object["timers"] else {
+      return try string("timer") == "*" ? .all : .timers([timer()])
+    }
+    guard object["timer"] == nil else {
+      throw .badRequest("give either \"timer\" or \"timers\", not both")
+    }
+    switch value {
+    case .string("*"), .array([.string("*")]): return .all
+    case .array(let elements):
+      var timers: [TimerID] = []
+      for element in elements {
+        guard case .string(let name) = element else {
+          throw wrongType("timers", Self.timersRule, value)
+        }
+        timers.append(try timerID(name))
+      }
+      return .timers(timers)
+    default: throw wrongType("timers", Self.timersRule, value)
+    }
+  }
+
+  private static let timersRule = "a list of names, or \"*\" for every timer"
+
+  private func timerID(_ name: String) throws(ErrorReply) -> TimerID {
+    guard let id = TimerID(name) else {
+      throw .badRequest("\(quoted(name)) is no timer's name here: \(TimerID.rule)")
+    }
+    return id
+  }
+
+  func requestKey() throws(ErrorReply) -> RequestKey? {
+    guard let text = try string("requestId") else { return nil }
+    guard let key = RequestKey(text) else {
+      throw .badRequest("\"requestId\" has to be 1 to \(RequestKey.bytesMax) bytes long")
+    }
+    return key
+  }
+
+  func token() throws(ErrorReply) -> String {
+    guard let token = try string("token") else { throw missing("token", "a string") }
+    return token
+  }
+
+  private func title() throws(ErrorReply) -> String? {
+    guard let title = try string("title") else { return nil }
+    guard title.utf8.count <= TimerLimits.titleBytesMax else {
+      throw .badRequest("\"title\" has to be at most \(TimerLimits.titleBytesMax) bytes long")
+    }
+    return title
+  }
+
+  // MARK: Numbers
+
+  private func duration() throws(ErrorReply) -> Seconds? {
+    guard let number = try number("duration") else { return nil }
+    guard number > 0 else {
+      throw outOfRange("duration", number, "more than 0", limit: Seconds(microseconds: 1))
+    }
+    return try seconds(
+      "duration", max(number, 0.000_001), in: Seconds(microseconds: 1)...TimerLimits.durationMax)
+  }
+
+  func addedSeconds() throws(ErrorReply) -> Seconds {
+    guard let number = try number("seconds") else {
+      throw missing("seconds", "a number of seconds")
+    }
+    return try seconds("seconds", number, in: -TimerLimits.durationMax...TimerLimits.durationMax)
+  }
+
+  /// Zero for changes only; a second when none is given.
+  func interval() throws(ErrorReply) -> Seconds {
+    guard let number = try number("interval") else { return 1 }
+    if number == 0 { return .zero }
+    return try seconds("interval", number, in: ClientRequest.intervals)
+  }
+
+  func instant(_ name: String) throws(ErrorReply) -> Instant? {
+    guard let number = try number(name) else { return nil }
+    // What no clock says is out of range too; the rule that bounds it has the words.
+    return Instant(Seconds(clamping: number))
+  }
+
+  private func revision() throws(ErrorReply) -> Int? {
+    guard let number = try number("ifRevision") else { return nil }
+    guard let revision = Int(exactly: number), revision >= 0 else {
+      throw .badRequest("\"ifRevision\" has to be a whole number, as a state's \"revision\" has it")
+    }
+    return revision
+  }
+
+  func clientTime() throws(ErrorReply) -> ReplyTag {
+    guard let value = object["clientTime"] else { return .none }
+    guard case .number = value, let token = ReplyTag(value) else {
+      throw wrongType("clientTime", "a number", value)
+    }
+    return token
+  }
+
+  private func warnings() throws(ErrorReply) -> [Seconds]? {
+    guard let value = object["warnings"] else { return nil }
+    guard case .array(let elements) = value else {
+      throw wrongType("warnings", "a list of seconds like [60,10]", value)
+    }
+    guard elements.count <= TimerLimits.warningsMax else {
+      throw .badRequest("\"warnings\" has to have at most \(TimerLimits.warningsMax) elements")
+    }
+    var warnings: [Seconds] = []
+    for element in elements {
+      guard case .number(let number) = element else {
+        throw wrongType("warnings", "a list of seconds like [60,10]", value)
+      }
+      warnings.append(try seconds("warnings", number.value, in: .zero...TimerLimits.durationMax))
+    }
+    return warnings
+  }
+
+  private func seconds(
+    _ name: String, _ number: Double, in range: ClosedRange<Seconds>
+  ) throws(ErrorReply) -> Seconds {
+    let length = Seconds(clamping: number)
+    guard range.contains(length) else {
+      let limit = length < range.lowerBound ? range.lowerBound : range.upperBound
+      throw outOfRange(
+        name, number, "\(range.lowerBound.inSeconds) to \(range.upperBound.inSeconds)", limit: limit
+      )
+    }
+    return length
+  }
+
+  // MARK: Types
+
+  func flag(_ name: String) throws(ErrorReply) -> Bool {
+    switch object[name] {
+    case nil: return false
+    case .bool(let flag): return flag
+    case let value?: throw wrongType(name, "true or false", value)
+    }
+  }
+
+  private func number(_ name: String) throws(ErrorReply) -> Double? {
+    switch object[name] {
+    case nil: return nil
+    case .number(let number): return number.value
+    case let value?: throw wrongType(name, "a number", value)
+    }
+  }
+
+  private func string(_ name: String) throws(ErrorReply) -> String? {
+    switch object[name] {
+    case nil: return nil
+    case .string(let text): return text
+    case let value?: throw wrongType(name, "a string", value)
+    }
+  }
+
+  private func choice<Choice: CaseIterable & RawRepresentable<String>>(
+    _ name: String
+  ) throws(ErrorReply) -> Choice? {
+    guard let text = try string(name) else { return nil }
+    guard let choice = Choice(rawValue: text) else {
+      let choices = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+      throw .badRequest("\"\(name)\" has to be one of \(choices), not \(quoted(text))")
+    }
+    return choice
+  }
+
+  // MARK: Words
+
+  private func wrongType(_ name: String, _ wanted: String, _ value: JSONValue) -> ErrorReply {
+    .badRequest("\"\(name)\" has to be \(wanted), not \(value.kind)")
+  }
+
+  private func missing(_ name: String, _ wanted: String) -> ErrorReply {
+    .badRequest("\"\(name)\" is missing; give \(wanted)")
+  }
+
+  private func outOfRange(
+    _ name: String, _ number: Double, _ range: String, limit: Seconds
+  ) -> ErrorReply {
+    ErrorReply(.outOfRange, "\"\(name)\" has to be \(range), not \(number)", limit: limit)
+  }
+}

@@ -1,0 +1,117 @@
+public import TimerCore
+
+/// What the server says; each is one text message.
+public enum ServerMessage: Equatable, Sendable {
+  case hello(Hello)
+  case accepted(ReplyTag, Outcome)
+  /// The state stands beside the error where there is one, so that a script needs no second call.
+  case refused(ReplyTag, ErrorReply, timer: TimerReading?)
+  case snapshot(SnapshotCause, [TimerReading])
+  case removed(TimerID)
+}
+
+/// The first message on each connection.
+public struct Hello: Equatable, Sendable {
+  public var server: String
+  /// New at each start of the server.
+  public var epoch: String
+  public var role: String
+  public var now: Instant
+
+  public init(server: String, epoch: String, role: String, now: Instant) {
+    self.server = server
+    self.epoch = epoch
+    self.role = role
+    self.now = now
+  }
+}
+
+/// What a reply tells beside that all went well.
+public enum Outcome: Equatable, Sendable {
+  case done
+  case timer(TimerReading)
+  case timers([TimerReading])
+  case synced(clientTime: ReplyTag, receivedAt: Instant, sentAt: Instant)
+}
+
+/// Why a snapshot is sent.
+public enum SnapshotCause: Hashable, Sendable {
+  case subscribed, tick, started, paused, resumed, finished, reset, adjusted, updated
+  /// A countdown crossed zero at `at`; late when the server was down then.
+  case ended(at: Instant, late: Bool)
+  case restored, external
+
+  var name: String {
+    switch self {
+    case .ended: "ended"
+    default: "\(self)"
+    }
+  }
+}
+
+extension ServerMessage {
+  public static let protocolVersion = 1
+
+  /// The message as UTF-8.
+  public var text: [UInt8] {
+    var writer = JSONWriter(capacity: 512)
+    writer.object(write)
+    return writer.bytes
+  }
+
+  private func write(to writer: inout JSONWriter) {
+    switch self {
+    case .hello(let hello):
+      writer.member("event", "hello")
+      writer.member("server", hello.server)
+      writer.member("protocol", Self.protocolVersion)
+      writer.member("epoch", hello.epoch)
+      writer.member("role", hello.role)
+      writer.member("now", hello.now)
+    case .accepted(let tag, let outcome):
+      writer.member("reply", verbatim: tag.token)
+      writer.member("ok", true)
+      outcome.write(to: &writer)
+    case .refused(let tag, let error, let timer):
+      writer.member("reply", verbatim: tag.token)
+      writer.member("ok", false)
+      writer.member("error") { error.write(to: &$0) }
+      if let timer { writer.member("timer") { timer.write(to: &$0) } }
+    case .snapshot(let cause, let timers):
+      writer.member("event", "snapshot")
+      writer.member("cause", cause.name)
+      writer.array("timers", timers) { writer, timer in writer.object(timer.write) }
+      if case .ended(let instant, let late) = cause {
+        writer.member("endedAt", instant)
+        if late { writer.member("late", true) }
+      }
+    case .removed(let id):
+      writer.member("event", "removed")
+      writer.member("timer", id.name)
+    }
+  }
+}
+
+extension Outcome {
+  fileprivate func write(to writer: inout JSONWriter) {
+    switch self {
+    case .done: break
+    case .timer(let timer): writer.member("timer") { timer.write(to: &$0) }
+    case .timers(let timers):
+      writer.array("timers", timers) { writer, timer in writer.object(timer.write) }
+    case .synced(let clientTime, let receivedAt, let sentAt):
+      writer.member("clientTime", verbatim: clientTime.token)
+      writer.member("receivedAt", receivedAt)
+      writer.member("sentAt", sentAt)
+    }
+  }
+}
+
+extension ErrorReply {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("code", code.rawValue)
+    writer.member("message", message)
+    writer.member("retryable", code.isRetryable)
+    if let limit { writer.member("limit", limit) }
+  }
+}

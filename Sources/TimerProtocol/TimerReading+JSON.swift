@@ -1,0 +1,27 @@
+import TimerCore
+
+extension TimerReading {
+  /// The members of a STATE, in the protocol page's order.
+  func write(to writer: inout JSONWriter) {
+    writer.member("timer", timer.id.name)
+    writer.member("revision", timer.revision)
+    writer.member("status", status?.rawValue ?? "idle")
+    writer.member("type", timer.type.duration == nil ? "stopwatch" : "timer")
+    if let duration = timer.type.duration { writer.member("duration", duration) }
+    writer.member("elapsedTime", elapsed)
+    writer.member("time", time)
+    writer.member("startDate", timer.run.map { Instant($0.startDate) })
+    writer.member("stopDate", timer.run?.stopDate.map(Instant.init(_:)))
+    writer.array("pausePeriods", timer.run?.pausePeriods ?? []) { writer, period in
+      writer.object {
+        $0.member("pause", Instant(period.pause))
+        $0.member("start", period.start.map(Instant.init(_:)))
+      }
+    }
+    writer.member("lastElapsedTimeCalculatedAt", instant)
+    writer.member("addedTime", timer.addedTime)
+    writer.member("atZero", timer.settings.atZero.rawValue)
+    writer.member("title", timer.settings.title)
+    writer.array("warnings", timer.settings.warnings) { $0.value($1) }
+  }
+}
