@@ -1,0 +1,83 @@
+/// The file calls that Swift can't make under strict memory safety, since their C names take pointers.
+///
+/// Each reads a NUL-terminated path for the time of the call and keeps nothing of it, which is what a
+/// Swift `String` gives: that is why they are marked safe. A result below zero is a negated errno.
+#pragma once
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES_SAFE __attribute__((swift_attr("safe")))
+
+FILES_SAFE static inline int files_open(const char *_Nonnull path, int flags, int mode) {
+  int descriptor;
+  do descriptor = open(path, flags | O_CLOEXEC, mode);
+  while (descriptor < 0 && errno == EINTR);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+FILES_SAFE static inline int files_rename(const char *_Nonnull from, const char *_Nonnull to) {
+  return rename(from, to) == 0 ? 0 : -errno;
+}
+
+FILES_SAFE static inline int files_unlink(const char *_Nonnull path) {
+  return unlink(path) == 0 ? 0 : -errno;
+}
+
+FILES_SAFE static inline int files_mkdir(const char *_Nonnull path, int mode) {
+  return mkdir(path, mode) == 0 ? 0 : -errno;
+}
+
+static inline int files_watch_open(void) {
+  int descriptor = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+FILES_SAFE static inline int files_watch(int inotify, const char *_Nonnull path, unsigned mask) {
+  int watch = inotify_add_watch(inotify, path, mask);
+  return watch < 0 ? -errno : watch;
+}
+
+static inline int files_fsync(int descriptor) { return fsync(descriptor) == 0 ? 0 : -errno; }
+
+static inline int files_syncfs(int descriptor) { return syncfs(descriptor) == 0 ? 0 : -errno; }
+
+/// What tells one state of a file from another without reading it; `inode` is 0 where there is none.
+struct files_signature {
+  unsigned long long inode;
+  long long size;
+  long long modified_nanoseconds;
+};
+
+FILES_SAFE static inline struct files_signature files_signature(const char *_Nonnull path) {
+  struct stat status;
+  struct files_signature signature = {0, 0, 0};
+  if (lstat(path, &status) == 0) {
+    signature.inode = status.st_ino;
+    signature.size = status.st_size;
+    signature.modified_nanoseconds =
+        status.st_mtim.tv_sec * 1000000000ll + status.st_mtim.tv_nsec;
+  }
+  return signature;
+}
+
+static inline int files_close(int descriptor) { return close(descriptor) == 0 ? 0 : -errno; }
+
+static inline int files_fdatasync(int descriptor) { return fdatasync(descriptor) == 0 ? 0 : -errno; }
+
+static inline int files_truncate(int descriptor, long long length) {
+  return ftruncate(descriptor, length) == 0 ? 0 : -errno;
+}
+
+/// Takes the lock of a whole file for as long as the descriptor is open, or says at once that it is taken.
+static inline int files_try_lock(int descriptor) {
+  return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno;
+}

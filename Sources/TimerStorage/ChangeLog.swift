@@ -1,0 +1,122 @@
+import Foundation
+
+/// The log of a folder: steps that are durable, though their files may not be written or synced yet.
+///
+/// One append and one sync make a whole group of steps durable, which is what lets many be answered in the
+/// time that one file takes. An entry is a line of JSON that tells sizes and a checksum, and the contents
+/// behind it; what a crash cut off at the end counts for nothing.
+struct ChangeLog {
+  private let path: String
+  private var file: FileHandle
+  /// Bytes of whole, synced entries.
+  private(set) var length: UInt64
+  /// An entry that was refused may be in the log all the same: it has to begin anew.
+  private(set) var isInDoubt = false
+
+  /// Opens the log, makes one where there is none, and gives the steps that it holds.
+  static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, steps: [FolderStep]) {
+    let file = try Disk.open(path, O_RDWR | O_CREAT)
+    let (steps, length) = entries(in: try Disk.read(path))
+    return (ChangeLog(path: path, file: file, length: length), steps)
+  }
+
+  /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
+  mutating func append(_ steps: [FolderStep]) throws(DiskError) {
+    precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
+    var bytes = Data()
+    for step in steps { bytes += Self.entry(step) }
+    do {
+      try Disk.write(bytes, to: file, at: length, path)
+      try Disk.syncData(file, path)
+    } catch {
+      // After a failed sync nobody knows what the disk has. Cutting the entry off makes it certain again,
+      // unless that fails too.
+      do {
+        try Disk.cut(file, to: length, path)
+        try Disk.syncData(file, path)
+      } catch {
+        isInDoubt = true
+      }
+      throw error
+    }
+    length += UInt64(bytes.count)
+  }
+
+  /// Forgets all entries; their files have to be synced before.
+  mutating func clear() throws(DiskError) {
+    guard isInDoubt else {
+      // That need not be durable: entries that came back after a power cut say what the files say.
+      try Disk.cut(file, to: 0, path)
+      length = 0
+      return
+    }
+    // Another file, so that what the old one may hold is gone with it.
+    try Disk.remove(path)
+    file = try Disk.open(path, O_RDWR | O_CREAT)
+    try Disk.syncFolder((path as NSString).deletingLastPathComponent)
+    length = 0
+    isInDoubt = false
+  }
+
+  // MARK: Entries
+
+  private struct Head: Codable {
+    let files: [File]
+    let checksum: UInt64
+
+    struct File: Codable {
+      let name: String
+      /// nil: the file is to go.
+      let bytes: Int?
+    }
+  }
+
+  private static func entry(_ step: FolderStep) -> Data {
+    let contents = step.changes.reduce(into: Data()) { $0 += $1.contents ?? Data() }
+    let head = Head(
+      files: step.changes.map { Head.File(name: $0.fileName, bytes: $0.contents?.count) },
+      checksum: checksum(contents, of: step.changes.map(\.fileName)))
+    do { return try JSONEncoder().encode(head) + Data("\n".utf8) + contents } catch {
+      preconditionFailure("names and numbers can always be encoded: \(error)")
+    }
+  }
+
+  /// The whole entries from the start on, and how many bytes they are.
+  private static func entries(in bytes: Data) -> (steps: [FolderStep], length: UInt64) {
+    var steps: [FolderStep] = []
+    var rest = bytes[...]
+    while let line = rest.firstIndex(of: UInt8(ascii: "\n")),
+      let head = try? JSONDecoder().decode(Head.self, from: rest[..<line]),
+      let step = step(head, rest[rest.index(after: line)...])
+    {
+      steps.append(step)
+      rest = rest[rest.index(after: line)...].dropFirst(
+        head.files.reduce(0) { $0 + ($1.bytes ?? 0) })
+    }
+    return (steps, UInt64(rest.startIndex - bytes.startIndex))
+  }
+
+  private static func step(_ head: Head, _ bytes: Data) -> FolderStep? {
+    let count = head.files.reduce(0) { $0 + ($1.bytes ?? 0) }
+    guard head.files.allSatisfy({ $0.bytes ?? 0 >= 0 }), bytes.count >= count,
+      checksum(bytes.prefix(count), of: head.files.map(\.name)) == head.checksum
+    else { return nil }
+    var rest = bytes
+    return FolderStep(
+      head.files.map { file in
+        defer { rest = rest.dropFirst(file.bytes ?? 0) }
+        return FileChange(file.name, file.bytes.map { Data(rest.prefix($0)) })
+      })
+  }
+
+  /// FNV-1a, against what a crash tears: nobody forges one's own log.
+  private static func checksum(_ contents: Data, of names: [String]) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for name in names {
+      for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      hash = (hash ^ 0xff) &* 0x100_0000_01b3
+    }
+    for byte in contents { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return hash
+  }
+}

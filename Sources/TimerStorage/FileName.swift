@@ -1,0 +1,99 @@
+import Foundation
+
+/// The file name of a key: readable where it can be, told back exactly always.
+///
+/// Letters, digits, `-`, `_`, inner dots and what is beyond ASCII and visible stay as they are; all other
+/// bytes become `%XX`. A name that would grow too long for a file system is `~` and base64url instead.
+public enum FileName {
+  static let ending = ".json"
+  /// Leaves room below the usual limit of 255 bytes for the ending and a temporary file's marks.
+  private static let stemBytesMax = 200
+
+  /// The longest key, in bytes, that has a file name.
+  public static let keyBytesMax = 149
+
+  /// nil for an empty key and one over `keyBytesMax` bytes.
+  public static func of(key: String) -> String? {
+    guard (1...keyBytesMax).contains(key.utf8.count) else { return nil }
+    let plain = escaped(key)
+    return (plain.utf8.count <= stemBytesMax ? plain : packed(key)) + ending
+  }
+
+  /// The key whose file this is; nil when it is no key's file.
+  public static func key(of fileName: String) -> String? {
+    guard fileName.hasSuffix(ending) else { return nil }
+    let stem = String(fileName.dropLast(ending.count))
+    let key = stem.hasPrefix("~") ? unpacked(stem) : unescaped(stem)
+    guard let key, let canonical = of(key: key), canonical.utf8.elementsEqual(fileName.utf8) else {
+      return nil
+    }
+    return key
+  }
+
+  // MARK: Percent
+
+  private static func escaped(_ key: String) -> String {
+    var name = ""
+    for (index, scalar) in key.unicodeScalars.enumerated() {
+      if isPlain(scalar) && !(index == 0 && scalar == ".") {
+        name.unicodeScalars.append(scalar)
+      } else {
+        for byte in String(Character(scalar)).utf8 { name += percent(byte) }
+      }
+    }
+    return name
+  }
+
+  private static func percent(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return "%" + (digits.count == 1 ? "0" : "") + digits
+  }
+
+  private static func unescaped(_ stem: String) -> String? {
+    var bytes: [UInt8] = []
+    var rest = Substring(stem).utf8
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2,
+        let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(escaped)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII {
+      return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+        || "-_.".unicodeScalars.contains(scalar)
+    }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
+      .paragraphSeparator, .spaceSeparator:
+      return false
+    default: return true
+    }
+  }
+
+  // MARK: Base64, RFC 4648 §5
+
+  private static func packed(_ key: String) -> String {
+    "~"
+      + Data(key.utf8).base64EncodedString()
+      .replacingOccurrences(of: "+", with: "-")
+      .replacingOccurrences(of: "/", with: "_")
+      .replacingOccurrences(of: "=", with: "")
+  }
+
+  private static func unpacked(_ stem: String) -> String? {
+    var base64 = String(stem.dropFirst())
+      .replacingOccurrences(of: "-", with: "+")
+      .replacingOccurrences(of: "_", with: "/")
+    base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
+    return Data(base64Encoded: base64).flatMap { String(validating: Array($0), as: UTF8.self) }
+  }
+}

@@ -1,0 +1,163 @@
+public import Foundation
+
+/// A folder of small files that change atomically and durably, many at a time.
+///
+/// A step is durable when the folder's log has it: one append and one sync for a whole group. The files
+/// themselves are replaced by renames right after, or a little later while more changes wait; they are
+/// synced before the log forgets. Used from one thread at a time.
+public struct JSONFolder {
+  public let path: String
+  /// Where the folder keeps what is no value: its log, its lock.
+  private let inside: String
+  private var log: ChangeLog
+  /// What files are to become that are not written yet; nil: they are to go.
+  private var unwritten: [String: Data?] = [:]
+  /// The files as we wrote or read them last, to tell changes by others.
+  private var known: [String: FileSignature] = [:]
+
+  /// A log that grows beyond this is emptied though changes keep coming.
+  private static let logBytesMax: UInt64 = 16 << 20
+  private static let beside = ".new"
+  static let insideName = ".timersync"
+
+  /// Makes the folder where there is none, and finishes what a crash left half done.
+  public init(path: String) throws(DiskError) {
+    self.path = path
+    inside = path + "/" + Self.insideName
+    try Self.prepare(path)
+    let steps: [FolderStep]
+    (log, steps) = try ChangeLog.open(inside + "/log")
+    for name in try Disk.names(in: path) where name.hasPrefix(".") && name.hasSuffix(Self.beside) {
+      // What was being written when the process died is in the log, or was not answered.
+      try Disk.remove(filePath(name))
+    }
+    for change in steps.flatMap(\.changes) {
+      unwritten.updateValue(change.contents, forKey: change.fileName)
+    }
+    try checkpoint()
+  }
+
+  /// Makes the folder where there is none, and checks that it can be written to.
+  static func prepare(_ path: String) throws(DiskError) {
+    try Disk.makeFolders(path + "/" + insideName)
+    let probe = path + "/.probe" + beside
+    _ = try Disk.write(Data("{}".utf8), to: probe)
+    try Disk.remove(probe)
+  }
+
+  // MARK: Looking
+
+  /// The names of the value files, sorted by bytes.
+  public func fileNames() throws(DiskError) -> [String] {
+    try Disk.names(in: path)
+      .filter { $0.hasSuffix(FileName.ending) && !$0.hasPrefix(".") }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Reads a file as it is now; from here on only another state of it is a change.
+  public mutating func read(_ fileName: String) throws(DiskError) -> Data {
+    known[fileName] = Disk.signature(filePath(fileName))
+    return try Disk.read(filePath(fileName))
+  }
+
+  /// Whether somebody else changed, added or removed this file. Not while a change of our own is about to
+  /// replace it.
+  public func isChangedByOthers(_ fileName: String) -> Bool {
+    guard unwritten[fileName] == nil else { return false }
+    return Disk.signature(filePath(fileName)) != known[fileName]
+  }
+
+  /// Whether the file is there.
+  public func has(_ fileName: String) -> Bool {
+    Disk.signature(filePath(fileName)) != nil
+  }
+
+  /// From here on the file's absence is no change.
+  public mutating func forget(_ fileName: String) {
+    known[fileName] = nil
+  }
+
+  /// The names of files that others changed, added or removed.
+  public func namesChangedByOthers() throws(DiskError) -> [String] {
+    Set(try fileNames()).union(known.keys.filter { !$0.hasPrefix(".") }).filter(isChangedByOthers)
+  }
+
+  /// Puts a file aside where nothing reads it; its new path.
+  public mutating func quarantine(_ fileName: String) throws(DiskError) -> String {
+    let folder = path + "/quarantine"
+    try Disk.makeFolders(folder)
+    var target = folder + "/" + fileName
+    var copies = 1
+    while Disk.signature(target) != nil {
+      copies += 1
+      target = folder + "/" + fileName + ".\(copies)"
+    }
+    try Disk.rename(filePath(fileName), to: target)
+    known[fileName] = nil
+    return target
+  }
+
+  public func filePath(_ fileName: String) -> String {
+    path + "/" + fileName
+  }
+
+  // MARK: Changing
+
+  /// Makes steps durable, all or none; their files follow by `writeFiles`.
+  public mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
+    if log.isInDoubt { try checkpoint() }
+    do { try log.append(steps) } catch {
+      // A full disk may have room again once the log is empty.
+      guard error.code == ENOSPC, !log.isInDoubt, log.length > 0 else { throw error }
+      try checkpoint()
+      try log.append(steps)
+    }
+    for change in steps.flatMap(\.changes) {
+      unwritten.updateValue(change.contents, forKey: change.fileName)
+    }
+  }
+
+  /// Writes the files that changed. What fails stays in the log and is tried again the next time.
+  public mutating func writeFiles() -> [DiskError] {
+    var errors: [DiskError] = []
+    for (fileName, contents) in unwritten {
+      do {
+        try replace(fileName, contents)
+        unwritten.removeValue(forKey: fileName)
+      } catch {
+        errors.append(error)
+      }
+    }
+    return errors
+  }
+
+  public var isCheckpointDue: Bool { log.length > Self.logBytesMax }
+  /// Whether anything is in the log only.
+  public var isCheckpointed: Bool { log.length == 0 && !log.isInDoubt && unwritten.isEmpty }
+
+  /// Writes and syncs all files, then empties the log.
+  public mutating func checkpoint() throws(DiskError) {
+    if let error = writeFiles().first { throw error }
+    guard !isCheckpointed else { return }
+    try Disk.syncFileSystem(of: path)
+    try log.clear()
+  }
+
+  private mutating func replace(_ fileName: String, _ contents: Data?) throws(DiskError) {
+    guard let contents else {
+      try Disk.remove(filePath(fileName))
+      known[fileName] = nil
+      return
+    }
+    let beside = filePath("." + fileName + Self.beside)
+    do {
+      _ = try Disk.write(contents, to: beside)
+      let signature = Disk.signature(beside)
+      try Disk.rename(beside, to: filePath(fileName))
+      known[fileName] = signature
+    } catch {
+      try? Disk.remove(beside)
+      throw error
+    }
+  }
+}

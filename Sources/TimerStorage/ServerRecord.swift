@@ -1,0 +1,36 @@
+import Foundation
+public import TimerCore
+
+/// What the server remembers beside its timers.
+public struct ServerRecord: Codable, Hashable, Sendable {
+  /// No revision above this one was ever given.
+  public var revisionCeiling: Int
+  /// Removals that had a name of their own, oldest first: their timers have no file to keep it.
+  public var removals: [Removal]
+
+  /// A removal that was answered.
+  public struct Removal: Codable, Hashable, Sendable {
+    public let timer: String
+    public let request: AnsweredRequest
+
+    public init(timer: TimerID, request: AnsweredRequest) {
+      self.timer = timer.name
+      self.request = request
+    }
+  }
+
+  public init(revisionCeiling: Int = 0, removals: [Removal] = []) {
+    self.revisionCeiling = revisionCeiling
+    self.removals = removals
+  }
+
+  static let fileName = ".server"
+
+  func contents() -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    do { return try encoder.encode(self) } catch {
+      preconditionFailure("numbers and names can always be encoded: \(error)")
+    }
+  }
+}

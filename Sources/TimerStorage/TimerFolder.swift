@@ -1,0 +1,172 @@
+import Foundation
+public import TimerCore
+
+/// The data folder of a server: one file a timer, and one for what the server remembers beside them.
+public struct TimerFolder {
+  private var folder: JSONFolder
+  private let lock: FolderLock
+
+  /// What was found in the folder.
+  public struct Contents: Sendable {
+    public var timers: [TimerRecord] = []
+    public var server = ServerRecord()
+    /// Files that hold no timer.
+    public var faults: [FileFault] = []
+  }
+
+  /// Makes the folder where there is none, checks that it can be written to, and owns it from then on.
+  public init(path: String) throws(FolderError) {
+    do { try JSONFolder.prepare(path) } catch { throw .disk(error) }
+    lock = try FolderLock(path + "/" + JSONFolder.insideName + "/lock")
+    do { folder = try JSONFolder(path: path) } catch { throw .disk(error) }
+  }
+
+  public var path: String { folder.path }
+
+  /// Reads every timer; a file that holds none is put aside, and costs no other.
+  public mutating func load() throws(DiskError) -> Contents {
+    var contents = Contents()
+    for fileName in try folder.fileNames() {
+      do { contents.timers.append(try record(in: fileName)) } catch {
+        var fault = FileFault(fileName: fileName, fault: error)
+        fault.movedTo = try? folder.quarantine(fileName)
+        contents.faults.append(fault)
+      }
+    }
+    if let server = try? folder.read(ServerRecord.fileName) {
+      contents.server =
+        (try? JSONDecoder().decode(ServerRecord.self, from: server)) ?? ServerRecord()
+    }
+    return contents
+  }
+
+  private mutating func record(in fileName: String) throws(RecordFault) -> TimerRecord {
+    guard let key = FileName.key(of: fileName), let id = TimerID(key) else {
+      throw .contradiction("the file's name is no timer's")
+    }
+    let contents: Data
+    do { contents = try folder.read(fileName) } catch { throw .unreadable(error) }
+    return try TimerRecord(contents: contents, id: id)
+  }
+
+  /// Makes writes durable, all or none; the files follow by `writeFiles`.
+  mutating func commit(_ writes: [TimerWrite]) throws(DiskError) {
+    guard !writes.isEmpty else { return }
+    try folder.commit(writes.map(\.step))
+  }
+
+  /// Writes the timers' files as far as they are behind, and tells what the disk refused.
+  mutating func writeFiles() -> [DiskError] {
+    folder.writeFiles()
+  }
+
+  var isCheckpointDue: Bool { folder.isCheckpointDue }
+  var isCheckpointed: Bool { folder.isCheckpointed }
+
+  /// Brings every file up to date, for good, so that the log can begin anew.
+  mutating func checkpoint() throws(DiskError) {
+    try folder.checkpoint()
+  }
+}
+
+extension TimerFolder {
+  /// What others did to these files, or to any of them; what we did ourselves is left out.
+  mutating func changesByOthers(_ fileNames: [String]?) -> [ExternalChange] {
+    let names = fileNames ?? (try? folder.namesChangedByOthers()) ?? []
+    return names.sorted().compactMap { name in
+      guard name.hasSuffix(FileName.ending), !name.hasPrefix("."), folder.isChangedByOthers(name)
+      else {
+        return nil
+      }
+      return change(of: name)
+    }
+  }
+
+  private mutating func change(of fileName: String) -> ExternalChange? {
+    guard folder.has(fileName) else {
+      folder.forget(fileName)
+      return FileName.key(of: fileName).flatMap(TimerID.init).map { .removed($0) }
+    }
+    do { return .edited(try record(in: fileName)) } catch {
+      return .damaged(FileFault(fileName: fileName, fault: error))
+    }
+  }
+}
+
+/// What somebody else did to a timer's file.
+public enum ExternalChange: Sendable {
+  case edited(TimerRecord)
+  case removed(TimerID)
+  /// It was left as it is; the timer stays what it was.
+  case damaged(FileFault)
+}
+
+/// A file that holds no timer, and why.
+public struct FileFault: Hashable, Sendable {
+  public let fileName: String
+  public let fault: RecordFault
+  /// Where it was put aside, if it was.
+  public var movedTo: String?
+
+  public init(fileName: String, fault: RecordFault, movedTo: String? = nil) {
+    self.fileName = fileName
+    self.fault = fault
+    self.movedTo = movedTo
+  }
+
+  /// The timer that the file's name tells.
+  public var timer: TimerID? {
+    FileName.key(of: fileName).flatMap(TimerID.init)
+  }
+}
+
+/// One change for the disk: all of it or nothing.
+public struct TimerWrite: Hashable, Sendable {
+  /// Counts the writes of a process.
+  public let ticket: UInt64
+  /// What the timers' files are to hold; nil: the timer is forgotten.
+  public let timers: [TimerID: TimerRecord?]
+  /// What the server remembers, where that changes too.
+  public let server: ServerRecord?
+  /// The tickets of the writes that this one builds on, as far as they were under way.
+  public let bases: Set<UInt64>
+  /// Reports up to this ticket were heard by the one who asks: nothing builds on failures before it.
+  public let reported: UInt64
+
+  public init(
+    ticket: UInt64, timers: [TimerID: TimerRecord?], server: ServerRecord? = nil,
+    bases: Set<UInt64> = [], reported: UInt64 = 0
+  ) {
+    self.ticket = ticket
+    self.timers = timers
+    self.server = server
+    self.bases = bases
+    self.reported = reported
+  }
+
+  fileprivate var step: FolderStep {
+    var changes = timers.map { id, record in
+      FileChange(Self.fileName(of: id), record?.contents())
+    }
+    if let server { changes.append(FileChange(ServerRecord.fileName, server.contents())) }
+    return FolderStep(changes)
+  }
+
+  private static func fileName(of id: TimerID) -> String {
+    guard let fileName = FileName.of(key: id.name) else {
+      preconditionFailure("a timer's name is never longer than a key may be")
+    }
+    return fileName
+  }
+}
+
+/// What became of a write.
+public struct WriteReport: Sendable {
+  public let ticket: UInt64
+  public let result: Result<Void, DiskError>
+
+  public init(ticket: UInt64, result: Result<Void, DiskError>) {
+    self.ticket = ticket
+    self.result = result
+  }
+}

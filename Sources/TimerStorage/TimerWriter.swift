@@ -1,0 +1,155 @@
+import Dispatch
+import Synchronization
+
+/// The disk's own thread: takes writes from the loop, makes them durable in groups, and reports.
+///
+/// Writes that arrive while one group is under way go together in the next.
+public final class TimerWriter: Sendable {
+  private let waiting = Mutex<[TimerWrite]>([])
+  /// Of the disk's thread alone; the lock is never waited for.
+  private let state: Mutex<State>
+  private let thread = DispatchQueue(label: "timersync.disk", qos: .userInitiated)
+  private let report: @Sendable (DiskNote) -> Void
+
+  fileprivate struct State {
+    var folder: TimerFolder
+    /// Writes that failed and may still be built on, with their faults.
+    var failed: [UInt64: DiskError] = [:]
+    /// Counts groups, to tell whether one came meanwhile.
+    var groups = 0
+    var filesWrittenAt = ContinuousClock.now
+    var fileErrors: [DiskError] = []
+  }
+
+  /// While changes keep coming, their files are written this often.
+  private static let filesPause = Duration.milliseconds(100)
+  /// After so long without a change the log is emptied, and files that could not be written are tried.
+  private static let idlePause = DispatchTimeInterval.seconds(1)
+
+  private let watcher = Mutex<FolderWatcher?>(nil)
+
+  /// `report` is called on the disk's thread, with the tickets in their order.
+  public init(folder: sending TimerFolder, report: @escaping @Sendable (DiskNote) -> Void) {
+    state = Mutex(State(folder: folder))
+    self.report = report
+  }
+
+  /// Tells from here on what others do to the files of the folder.
+  public func watch(_ path: String) throws(DiskError) {
+    let watcher = try FolderWatcher(path, queue: thread) { [weak self] names in
+      guard let self else { return }
+      let changes = state.withLock { $0.folder.changesByOthers(names) }
+      if !changes.isEmpty { report(.external(changes)) }
+    }
+    self.watcher.withLock { $0 = watcher }
+  }
+
+  /// Any thread; returns at once.
+  public func submit(_ writes: [TimerWrite]) {
+    guard !writes.isEmpty else { return }
+    let isFirst = waiting.withLock { waiting in
+      defer { waiting += writes }
+      return waiting.isEmpty
+    }
+    if isFirst { thread.async { self.commitWaiting() } }
+  }
+
+  /// Returns once all that was submitted is reported and in its files; not for the loop's thread while
+  /// it runs.
+  public func finish() {
+    thread.sync { tidy() }
+  }
+
+  private func commitWaiting() {
+    let writes = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    let reports = state.withLock { $0.commit(writes) }
+    report(.stored(reports))
+    let hasMore = waiting.withLock { !$0.isEmpty }
+    let group = state.withLock { state in
+      if !hasMore || state.filesWrittenAt.duration(to: .now) > Self.filesPause
+        || state.folder.isCheckpointDue
+      {
+        writeFiles(&state)
+      }
+      if state.folder.isCheckpointDue { checkpoint(&state) }
+      return state.groups
+    }
+    tidyWhenIdle(since: group)
+  }
+
+  private func tidyWhenIdle(since group: Int) {
+    thread.asyncAfter(deadline: .now() + Self.idlePause) { [weak self] in
+      guard let self else { return }
+      let isIdle = state.withLock { $0.groups == group }
+      if isIdle { tidy() }
+    }
+  }
+
+  private func tidy() {
+    let again = state.withLock { state in
+      checkpoint(&state)
+      return state.folder.isCheckpointed ? nil : state.groups
+    }
+    if let again { tidyWhenIdle(since: again) }
+  }
+
+  private func writeFiles(_ state: inout State) {
+    state.filesWrittenAt = .now
+    tell(state.folder.writeFiles(), &state)
+  }
+
+  private func checkpoint(_ state: inout State) {
+    do {
+      try state.folder.checkpoint()
+      tell([], &state)
+    } catch {
+      tell([error], &state)
+    }
+  }
+
+  /// Tells of what the disk refuses once, and once more when it is over.
+  private func tell(_ errors: [DiskError], _ state: inout State) {
+    guard errors != state.fileErrors else { return }
+    state.fileErrors = errors
+    report(.filesBehind(errors))
+  }
+}
+
+/// What the disk's thread tells.
+public enum DiskNote: Sendable {
+  case stored([WriteReport])
+  /// Somebody else edited, added or removed files.
+  case external([ExternalChange])
+  /// Files that can't be written though their changes are safe in the log; none: all is well again.
+  case filesBehind([DiskError])
+}
+
+extension TimerWriter.State {
+  /// What builds on a write that failed must not reach the disk: it would bring that one with it.
+  fileprivate mutating func commit(_ writes: [TimerWrite]) -> [WriteReport] {
+    groups += 1
+    let heard = writes.map(\.reported).max() ?? 0
+    failed = failed.filter { $0.key > heard }
+    var sound: [TimerWrite] = []
+    var reports: [WriteReport] = []
+    for write in writes {
+      if let error = write.bases.compactMap({ failed[$0] }).first {
+        failed[write.ticket] = error
+        reports.append(WriteReport(ticket: write.ticket, result: .failure(error)))
+      } else {
+        sound.append(write)
+      }
+    }
+    do {
+      try folder.commit(sound)
+      reports += sound.map { WriteReport(ticket: $0.ticket, result: .success(())) }
+    } catch {
+      for write in sound { failed[write.ticket] = error }
+      reports += sound.map { WriteReport(ticket: $0.ticket, result: .failure(error)) }
+    }
+    return reports.sorted { $0.ticket < $1.ticket }
+  }
+}
