@@ -1,0 +1,64 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// How every target of ours is compiled: Swift 6 mode comes with the tools version above.
+let house: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Tests may look inside (`@testable`) and need no proof of their own memory safety.
+let houseForTests: [SwiftSetting] = [
+  .treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+  name: "TimerSync",
+  products: [
+    .executable(name: "timersync", targets: ["timersync"]),
+    .library(name: "TimerCore", targets: ["TimerCore"]),
+    .library(name: "TimerStorage", targets: ["TimerStorage"]),
+  ],
+  targets: [
+    // C, found by pkg-config.
+    .systemLibrary(
+      name: "CLibwebsockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
+    .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .target(name: "CFiles"),
+
+    // The rooms, from the inside out. An arrow that is not listed here does not build.
+    .target(name: "TimerCore", swiftSettings: house),
+    .target(name: "TimerProtocol", dependencies: ["TimerCore"], swiftSettings: house),
+    .target(name: "TimerStorage", dependencies: ["TimerCore", "CFiles"], swiftSettings: house),
+    .target(
+      name: "WebSocketTransport", dependencies: ["CLibwebsockets", "CLibuv"], swiftSettings: house),
+    .target(
+      name: "TimerServer",
+      dependencies: ["TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport"],
+      swiftSettings: house),
+    .executableTarget(
+      name: "timersync", dependencies: ["TimerServer"],
+      resources: [.embedInCode("Page")], swiftSettings: house),
+
+    // Tests, a target a room.
+    .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore"], swiftSettings: houseForTests),
+    .testTarget(
+      name: "TimerProtocolTests", dependencies: ["TimerProtocol", "TimerCore"],
+      swiftSettings: houseForTests),
+    .testTarget(
+      name: "TimerStorageTests", dependencies: ["TimerStorage", "TimerCore"],
+      swiftSettings: houseForTests),
+    .testTarget(
+      name: "TimerServerTests",
+      dependencies: [
+        "TimerServer", "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport",
+      ],
+      swiftSettings: houseForTests),
+    .executableTarget(
+      name: "WebSocketEcho", dependencies: ["WebSocketTransport"], path: "Tests/WebSocketEcho",
+      swiftSettings: house),
+  ]
+)

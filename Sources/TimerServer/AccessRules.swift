@@ -1,0 +1,73 @@
+import TimerProtocol
+public import WebSocketTransport
+
+/// Who may speak to the server by HTTP and WebSocket, as far as a request's head tells.
+///
+/// A browser lets any page open a socket to any host. So a page of another origin is refused, and so is a
+/// `Host` that isn't ours: a name made to point here would else pass for our own.
+public struct AccessRules: Sendable {
+  /// Names that the server was told are its own, lowercase, without port.
+  public var hosts: Set<String> = []
+  /// Origins of other sites that may use it, as in `https://show.example`.
+  public var origins: Set<String> = []
+
+  public init() {}
+
+  /// Why a handshake is refused; nil when it is let in.
+  public func refusal(of handshake: Handshake) -> HTTPResponse? {
+    hostRefusal(handshake.headers) ?? originRefusal(handshake.headers)
+  }
+
+  /// Why a request is refused; who only reads may come from anywhere, since browsers don't show other
+  /// sites' pages the answer.
+  func refusal(of request: HTTPRequest) -> HTTPResponse? {
+    if let refusal = hostRefusal(request.headers) { return refusal }
+    return ["GET", "HEAD"].contains(request.method) ? nil : originRefusal(request.headers)
+  }
+
+  private func hostRefusal(_ headers: [String: String]) -> HTTPResponse? {
+    guard let host = headers["host"].map(HostName.init(authority:)) else { return nil }
+    guard !host.isAddress, host.name != "localhost", !hosts.contains(host.name) else { return nil }
+    return Self.forbidden(
+      "the Host header names none of this server's names; start it with --host NAME to add one")
+  }
+
+  private func originRefusal(_ headers: [String: String]) -> HTTPResponse? {
+    guard let origin = headers["origin"]?.lowercased(), !origins.contains(origin) else {
+      return nil
+    }
+    let authority = origin.split(separator: "/", omittingEmptySubsequences: true).last.map(
+      String.init)
+    if origin.contains("://"), let authority, authority == headers["host"]?.lowercased() {
+      return nil
+    }
+    return Self.forbidden(
+      "pages of another origin may not use this server; start it with --origin ORIGIN to allow one")
+  }
+
+  private static func forbidden(_ why: String) -> HTTPResponse {
+    HTTPResponse(
+      status: 403, body: ServerMessage.refused(.none, ErrorReply(.forbidden, why), timer: nil).text)
+  }
+}
+
+/// The host of an authority such as `[::1]:8080`, without its port.
+private struct HostName {
+  let name: String
+
+  init(authority: String) {
+    let text = authority.lowercased()
+    if text.hasPrefix("[") {
+      name = String(text.dropFirst().prefix { $0 != "]" })
+    } else {
+      name = String(text.prefix { $0 != ":" })
+    }
+  }
+
+  /// IPv6 in brackets or IPv4: nobody can make such a name point elsewhere.
+  var isAddress: Bool {
+    if name.contains(":") { return name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." } }
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+  }
+}

@@ -1,0 +1,98 @@
+import TimerCore
+import WebSocketTransport
+
+/// Who hears what: for each timer, and for all of them, one group that hears changes, and one for each
+/// interval that hears ticks.
+struct Channels {
+  private var groups: [Channel: Group] = [:]
+  private var channelsByGroup: [GroupID: Channel] = [:]
+  private var intervals: [TimerID: Set<Seconds>] = [:]
+  private var lastGroup: UInt64 = 0
+  private var frameKeys: [TimerID: UInt64] = [:]
+  private var lastFrameKey = UInt64.max
+
+  private struct Group {
+    let id: GroupID
+    var members: Int
+  }
+
+  /// The group that hears a channel; nil when nobody does.
+  func group(_ channel: Channel) -> GroupID? {
+    groups[channel]?.id
+  }
+
+  func channel(_ group: GroupID) -> Channel? {
+    channelsByGroup[group]
+  }
+
+  /// The tick channels of one timer.
+  func tickChannels(of id: TimerID) -> [Channel] {
+    intervals[id]?.map { .ticks(.one(id), every: $0) } ?? []
+  }
+
+  /// The tick channels of all timers together.
+  private(set) var allTickChannels: Set<Channel> = []
+
+  /// One more connection hears a channel; the group to join.
+  mutating func join(_ channel: Channel) -> GroupID {
+    if groups[channel] == nil { open(channel) }
+    groups[channel]?.members += 1
+    guard let group = groups[channel]?.id else { preconditionFailure("it was opened just now") }
+    return group
+  }
+
+  /// One connection less hears a channel; the group to leave.
+  mutating func leave(_ channel: Channel) -> GroupID? {
+    guard let group = groups[channel] else { return nil }
+    groups[channel]?.members -= 1
+    if group.members == 1 { close(channel, group.id) }
+    return group.id
+  }
+
+  /// What marks the snapshots of one timer's changes, of which a slow reader gets only the newest. Counted
+  /// down, where groups count up, so that none is the other's.
+  mutating func frameKey(of id: TimerID) -> UInt64 {
+    if let key = frameKeys[id] { return key }
+    lastFrameKey -= 1
+    frameKeys[id] = lastFrameKey
+    return lastFrameKey
+  }
+
+  mutating func forgetKey(of id: TimerID) {
+    frameKeys[id] = nil
+  }
+
+  private mutating func open(_ channel: Channel) {
+    lastGroup += 1
+    groups[channel] = Group(id: GroupID(lastGroup), members: 0)
+    channelsByGroup[GroupID(lastGroup)] = channel
+    switch channel {
+    case .ticks(.one(let id), let interval): intervals[id, default: []].insert(interval)
+    case .ticks(.all, _): allTickChannels.insert(channel)
+    case .changes: break
+    }
+  }
+
+  private mutating func close(_ channel: Channel, _ group: GroupID) {
+    groups[channel] = nil
+    channelsByGroup[group] = nil
+    switch channel {
+    case .ticks(.one(let id), let interval):
+      intervals[id]?.remove(interval)
+      if intervals[id]?.isEmpty == true { intervals[id] = nil }
+    case .ticks(.all, _): allTickChannels.remove(channel)
+    case .changes: break
+    }
+  }
+}
+
+/// What a group hears.
+enum Channel: Hashable {
+  case changes(Scope)
+  case ticks(Scope, every: Seconds)
+
+  enum Scope: Hashable {
+    case one(TimerID)
+    case all
+  }
+}

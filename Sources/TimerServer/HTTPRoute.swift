@@ -1,0 +1,121 @@
+import TimerCore
+import TimerProtocol
+import WebSocketTransport
+
+/// What an HTTP request asks for.
+enum HTTPRoute: Equatable {
+  case command(ClientMessage)
+  case health, readiness, metrics
+
+  /// An answer that says what would be right.
+  struct Refusal: Error, Equatable {
+    let status: Int
+    let error: ErrorReply
+    var allow: String?
+
+    init(_ status: Int, _ message: String, allow: String? = nil) {
+      self.status = status
+      self.allow = allow
+      error = ErrorReply(status == 404 ? .unknownCommand : .badRequest, message)
+    }
+
+    init(_ malformed: MalformedMessage) {
+      status = malformed.error.code.httpStatus
+      error = malformed.error
+    }
+
+    var response: HTTPResponse {
+      HTTPResponse(
+        status: status, headers: allow.map { [HTTPHeader("Allow", $0)] } ?? [],
+        body: ServerMessage.refused(.none, error, timer: nil).text)
+    }
+  }
+}
+
+extension Result where Success == HTTPRoute, Failure == HTTPRoute.Refusal {
+  /// Finds what a request asks for.
+  init(_ request: HTTPRequest) {
+    self = Result { () throws(HTTPRoute.Refusal) in try HTTPRoute(request) }
+  }
+}
+
+extension HTTPRoute {
+  init(_ request: HTTPRequest) throws(Refusal) {
+    switch request.path {
+    case ["healthz"]: self = try .health.only(Self.reading, request)
+    case ["readyz"]: self = try .readiness.only(Self.reading, request)
+    case ["metrics"]: self = try .metrics.only(Self.reading, request)
+    case ["api", "timers"]:
+      self = try .command(try Self.message("list", nil, request)).only(Self.reading, request)
+    // As in a subscription, `*` stands for every timer.
+    case ["api", "timers", "*", "finishAll"]:
+      self = try .command(try Self.message("finishAll", nil, request)).only(["POST"], request)
+    case let path where path.count >= 3 && path.starts(with: ["api", "timers"]):
+      self = try Self.timer(Array(path.dropFirst(2)), request)
+    default:
+      throw Refusal(
+        404, "there are /api/timers, /api/timers/NAME and, by POST, /api/timers/NAME/COMMAND")
+    }
+  }
+
+  /// `NAME`, or `NAME/COMMAND` by POST. A name may hold slashes: what comes before the last one by POST,
+  /// and all of it otherwise, is the name.
+  private static func timer(_ path: [String], _ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
+    let name = path.joined(separator: "/")
+    switch request.method {
+    case "GET", "HEAD": return .command(try message("get", name, request))
+    case "DELETE": return .command(try message("remove", name, request))
+    case "POST" where path.count >= 2:
+      let owner = path.dropLast().joined(separator: "/")
+      return .command(try message(path[path.count - 1], owner, request))
+    default:
+      throw Refusal(
+        405,
+        "a timer is read by GET and forgotten by DELETE; commands go to /api/timers/NAME/COMMAND",
+        allow: "GET, HEAD, DELETE")
+    }
+  }
+
+  private static let reading = ["GET", "HEAD"]
+
+  private func only(_ methods: [String], _ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
+    guard methods.contains(request.method) else {
+      let allow = methods.joined(separator: ", ")
+      throw Refusal(405, "the method here is \(allow)", allow: allow)
+    }
+    return self
+  }
+
+  // MARK: From headers to fields
+
+  private static func message(
+    _ command: String, _ timer: String?, _ request: HTTPRequest
+  ) throws(Refusal) -> ClientMessage {
+    var fields: [HeaderField] = []
+    if let tag = request.headers["if-match"], tag != "*" {
+      guard let revision = revisions(in: tag).first else {
+        throw Refusal(400, "\"If-Match\" has to be a state's revision in quotes, as in \"12\"")
+      }
+      fields.append(.number("ifRevision", revision))
+    }
+    if let key = request.headers["idempotency-key"] { fields.append(.text("requestId", key)) }
+    do {
+      return try ClientMessage(
+        command: command, timer: timer,
+        fields: fields, body: request.body)
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  /// The revisions among a list of entity tags; weak ones count too, since a revision is a whole state.
+  static func revisions(in tags: String) -> [Int] {
+    tags.split(separator: ",").compactMap { tag in
+      var text = tag.drop { $0 == " " }
+      if text.hasPrefix("W/") { text = text.dropFirst(2) }
+      while text.last == " " { text.removeLast() }
+      guard text.count > 2, text.first == "\"", text.last == "\"" else { return nil }
+      return Int(text.dropFirst().dropLast())
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import TimerCore
+import TimerProtocol
+import TimerStorage
+import WebSocketTransport
+
+/// From a decision to what everybody is shown of it.
+extension Hub {
+  /// Makes proposals pending; the write is on its way to the disk.
+  @discardableResult
+  mutating func adopt(
+    _ proposals: [Proposal], key: RequestKey? = nil, at now: Instant, _ actions: inout HubActions
+  ) -> UInt64 {
+    let write = board.adopt(proposals, key: key, at: now)
+    actions.writes.append(write)
+    for proposal in proposals { followZero(proposal.id) }
+    return write.ticket
+  }
+
+  mutating func crossZero(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
+    guard let crossing = board.crossing(of: id, at: now) else { return }
+    adopt([crossing], at: now, &actions)
+  }
+
+  /// The disk is done with a write.
+  mutating func settle(_ report: WriteReport, at now: Instant, _ actions: inout HubActions) {
+    switch report.result {
+    case .success: show(report.ticket, at: now, &actions)
+    case .failure(let error): fall(report.ticket, error, at: now, &actions)
+    }
+    if case .storing(let last) = stopping, report.ticket >= last { finishStopping(&actions) }
+  }
+
+  // MARK: Durable
+
+  private mutating func show(_ ticket: UInt64, at now: Instant, _ actions: inout HubActions) {
+    guard let change = board.settle(ticket) else { return }
+    counters.changesMade += change.proposals.count
+    for proposal in change.proposals {
+      lateEnds.forget(proposal.id)
+      quarantine.forget(proposal.id)
+      follow(proposal.id, at: now)
+    }
+    // The one who asked hears the reply first, then all hear what happened.
+    for waiter in change.waiters { answer(waiter, of: change, at: now, &actions) }
+    for proposal in change.proposals { broadcast(proposal, at: now, &actions) }
+    for waiter in change.waiters { flush(waiter.requester, at: now, &actions) }
+  }
+
+  private mutating func answer(
+    _ waiter: Waiter, of change: PendingChange, at now: Instant, _ actions: inout HubActions
+  ) {
+    let outcome = change.outcome(of: waiter.answer)
+    if let key = waiter.key { ledger.settle(key, outcome) }
+    if case .refusal(let error) = waiter.answer {
+      refuse(waiter.tag, error, timer: waiter.timer, to: waiter.requester, at: now, &actions)
+    } else {
+      reply(.accepted(waiter.tag, outcome), to: waiter.requester, at: now, &actions)
+    }
+  }
+
+  // MARK: Not durable
+
+  private mutating func fall(
+    _ ticket: UInt64, _ error: DiskError, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard let change = board.revert(ticket) else { return }
+    actions.log(.error, "a change could not be stored: \(error)")
+    for proposal in change.proposals {
+      follow(proposal.id, at: now)
+      // A crossing that is due all the same is tried again a little later.
+      if let zero = board.latest(proposal.id)?.zeroInstant, zero <= now {
+        deadlines.set(.zero(proposal.id), now + Self.storageRetry)
+      }
+    }
+    for waiter in change.waiters {
+      if let key = waiter.key { ledger.drop(key) }
+      refuse(
+        waiter.tag, .storageFailed, timer: waiter.timer, to: waiter.requester, at: now, &actions)
+    }
+    for waiter in change.waiters { flush(waiter.requester, at: now, &actions) }
+  }
+
+  private static let storageRetry: Seconds = 1
+
+  /// Files are behind the log, or no longer: their changes are safe, but nobody else sees them.
+  func note(_ errors: [DiskError], _ actions: inout HubActions) {
+    for error in errors { actions.log(.error, "a timer's file is behind: \(error)") }
+    if errors.isEmpty { actions.log(.info, "every timer's file is up to date again") }
+  }
+
+  /// A late crossing has been told to somebody.
+  mutating func noteTold(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
+    if let write = board.adoptTold(id, at: now) { actions.writes.append(write) }
+  }
+
+  // MARK: Edits from outside
+
+  /// Takes up what somebody did to a timer's file.
+  mutating func adopt(_ change: ExternalChange, at now: Instant, _ actions: inout HubActions) {
+    switch change {
+    case .edited(let record):
+      let id = record.timer.id
+      quarantine.forget(id)
+      let shift = record.clock.shift(to: board.clock.reading(at: now))
+      var timer = record.timer.shifted(by: shift)
+      timer.changedAt = now
+      guard !timer.isSame(as: board.latest(id)) else { return }
+      adopt([Proposal(id: id, after: timer, cause: .external)], at: now, &actions)
+      actions.log(.info, "the file of timer \(id.name) was edited, and loaded")
+    case .removed(let id):
+      quarantine.forget(id)
+      guard board.latest(id) != nil else { return }
+      adopt([Proposal(id: id, after: nil, cause: .external)], at: now, &actions)
+      actions.log(.info, "the file of timer \(id.name) was removed, and the timer forgotten")
+    case .damaged(let fault):
+      quarantine.note(fault)
+      actions.log(
+        .error, "\(fault.fileName) was edited, and can't be loaded: \(fault.fault); the timer stays"
+      )
+    }
+  }
+
+  // MARK: Deadlines of a timer
+
+  /// A timer's durable state has changed: its ticks and its zero are reckoned anew.
+  mutating func follow(_ id: TimerID, at now: Instant) {
+    followZero(id)
+    let durable = board.durable(id)
+    if durable?.isRunning == true { running.insert(id) } else { running.remove(id) }
+    for channel in channels.tickChannels(of: id) { schedule(channel, at: now) }
+    for channel in channels.allTickChannels { schedule(channel, at: now) }
+  }
+
+  private mutating func followZero(_ id: TimerID) {
+    deadlines.set(.zero(id), board.latest(id)?.zeroInstant)
+  }
+
+  /// Sets the next tick of a channel after `now`, if there is to be one.
+  mutating func schedule(_ channel: Channel, at now: Instant) {
+    guard let group = channels.group(channel), case .ticks(let scope, let interval) = channel else {
+      return
+    }
+    switch scope {
+    case .one(let id):
+      deadlines.set(.tick(group), board.durable(id)?.nextTick(after: now, every: interval))
+    case .all:
+      let next = now + interval.untilMultiple(after: now.sinceEpoch)
+      deadlines.set(.tick(group), running.isEmpty ? nil : next)
+    }
+  }
+
+  mutating func tick(
+    _ group: GroupID, due: Instant, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard let channel = channels.channel(group), case .ticks(let scope, let interval) = channel
+    else {
+      return
+    }
+    // A loop that was held up, or a machine that slept, has many behind it: only the newest counts.
+    let isNewest = due > now - interval
+    if !isNewest {
+      schedule(channel, at: now - interval)
+      return
+    }
+    schedule(channel, at: due)
+    switch scope {
+    case .one(let id):
+      guard let timer = board.durable(id) else { return }
+      broadcastTick([TimerReading(timer, at: due)], to: group, &actions)
+    case .all:
+      let timers = running.sorted().compactMap { board.durable($0) }
+      broadcastTick(timers.map { TimerReading($0, at: due) }, to: group, &actions)
+    }
+  }
+
+  /// A timer as it may be shown.
+  func reading(_ id: TimerID, at now: Instant) -> TimerReading? {
+    board.durable(id).map { TimerReading($0, at: now) }
+  }
+
+  // MARK: Broadcasts
+
+  private mutating func broadcast(
+    _ proposal: Proposal, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard let timer = proposal.after else {
+      broadcast(.removed(proposal.id), of: proposal.id, replaceable: false, &actions)
+      channels.forgetKey(of: proposal.id)
+      return
+    }
+    let reading = TimerReading(timer, at: timer.changedAt)
+    guard case .ended(let instant, let late) = proposal.cause else {
+      broadcast(.snapshot(proposal.cause, [reading]), of: proposal.id, replaceable: true, &actions)
+      return
+    }
+    let zero = TimerReading(timer, at: max(instant, timer.changedAt))
+    if late {
+      lateEnds.note(zero, endedAt: instant)
+      for id in sessions.keys where sessions[id]?.hears(proposal.id) == true {
+        sessions[id]?.heardEnds.insert(proposal.id)
+        noteTold(proposal.id, at: now, &actions)
+      }
+      broadcast(.snapshot(.restored, [zero]), of: proposal.id, replaceable: false, &actions)
+    }
+    broadcast(.snapshot(proposal.cause, [zero]), of: proposal.id, replaceable: false, &actions)
+  }
+
+  private mutating func broadcast(
+    _ message: ServerMessage, of id: TimerID, replaceable: Bool, _ actions: inout HubActions
+  ) {
+    let groups = [channels.group(.changes(.one(id))), channels.group(.changes(.all))].compactMap(
+      \.self)
+    guard !groups.isEmpty else { return }
+    let frame = Frame(message.text, replaces: replaceable ? channels.frameKey(of: id) : nil)
+    for group in groups { actions.transport.append(.broadcast(frame, to: group)) }
+    counters.broadcasts += groups.count
+  }
+
+  private mutating func broadcastTick(
+    _ readings: [TimerReading], to group: GroupID, _ actions: inout HubActions
+  ) {
+    let frame = Frame(ServerMessage.snapshot(.tick, readings).text, replaces: group.number)
+    actions.transport.append(.broadcast(frame, to: group))
+    counters.broadcasts += 1
+  }
+}
+
+extension SharedTimer {
+  /// Whether both are the same to everybody who looks on.
+  fileprivate func isSame(as other: SharedTimer?) -> Bool {
+    guard let other else { return false }
+    return settings == other.settings && run == other.run && endedAt == other.endedAt
+  }
+}

@@ -1,0 +1,162 @@
+import TimerCore
+import TimerProtocol
+import WebSocketTransport
+
+/// Requests that change timers, on whatever way they came.
+extension Hub {
+  /// Decides on a change; its answer comes when what it depends on is durable.
+  mutating func change(
+    _ message: ClientMessage, by requester: Requester, role: Role, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    do throws(Postponed) {
+      try checkAllowed(role)
+      switch message.request {
+      case .change(let id, let change, let key):
+        if try isRepeated(message, key, by: requester, at: now, &actions) { return }
+        try decide(change, for: id, key, message, by: requester, at: now, &actions)
+      case .finishAll(let press, let key):
+        if try isRepeated(message, key, by: requester, at: now, &actions) { return }
+        try finishAll(press, key, message, by: requester, at: now, &actions)
+      default: preconditionFailure("asked only for what changes timers")
+      }
+    } catch {
+      refuse(message.tag, error, by: requester, at: now, &actions)
+    }
+  }
+
+  /// An error, and what it was judged by: it is told when that is durable.
+  private struct Postponed: Error {
+    let error: ErrorReply
+    var timer: TimerID?
+    var ticket: UInt64?
+  }
+
+  private func checkAllowed(_ role: Role) throws(Postponed) {
+    guard role == .control else {
+      throw Postponed(
+        error: ErrorReply(.forbidden, "role \"view\" may look, not change; authenticate for more"))
+    }
+    guard case .no = stopping else { throw Postponed(error: .shuttingDown) }
+  }
+
+  private mutating func refuse(
+    _ tag: ReplyTag, _ postponed: Postponed, by requester: Requester, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    guard let ticket = postponed.ticket else {
+      refuse(tag, postponed.error, timer: postponed.timer, to: requester, at: now, &actions)
+      return
+    }
+    let waiter = Waiter(
+      requester: requester, tag: tag, answer: .refusal(postponed.error), timer: postponed.timer)
+    board.wait(waiter, for: ticket)
+  }
+
+  // MARK: One timer
+
+  private mutating func decide(
+    _ change: TimerChange, for id: TimerID, _ key: RequestKey?, _ message: ClientMessage,
+    by requester: Requester, at now: Instant, _ actions: inout HubActions
+  ) throws(Postponed) {
+    let proposal: Proposal
+    do { proposal = try board.proposal(change, for: id, at: now) } catch {
+      throw Postponed(
+        error: ErrorReply(error, timer: id), timer: id, ticket: board.ticket(of: id))
+    }
+    if case .start(let start) = change.command, !start.force, let why = quarantine.tell(id) {
+      throw Postponed(
+        error: ErrorReply(
+          .storageFailed,
+          "the file of this timer could not be read and was put aside (\(why)); send \"start\" once more, or "
+            + "with \"force\":true, to begin anew"))
+    }
+    if board.latest(id) == nil, board.latestCount >= options.timersMax {
+      throw Postponed(
+        error: ErrorReply(
+          .tooManyTimers,
+          "there are \(options.timersMax) timers, the most allowed; remove one first"))
+    }
+    let ticket = adopt([proposal], key: key, at: now, &actions)
+    board.wait(
+      Waiter(requester: requester, tag: message.tag, answer: .changedTimer, timer: id, key: key),
+      for: ticket)
+    if let key { ledger.note(key, message.request, .pending(ticket), at: now) }
+  }
+
+  // MARK: All timers
+
+  private mutating func finishAll(
+    _ press: Instant?, _ key: RequestKey?, _ message: ClientMessage, by requester: Requester,
+    at now: Instant, _ actions: inout HubActions
+  ) throws(Postponed) {
+    var proposals: [Proposal] = []
+    for id in board.activeIDs {
+      let change = TimerChange(.finish(resetTime: false), at: press)
+      do { proposals.append(try board.proposal(change, for: id, at: now)) } catch {
+        throw Postponed(
+          error: ErrorReply(error, timer: id), timer: id, ticket: board.ticket(of: id))
+      }
+    }
+    guard !proposals.isEmpty else {
+      // What was decided before may still be on its way; so is this answer then.
+      if let ticket = board.ticketUnderWay {
+        board.wait(Waiter(requester: requester, tag: message.tag, answer: .noTimers), for: ticket)
+      } else {
+        reply(.accepted(message.tag, .timers([])), to: requester, at: now, &actions)
+      }
+      return
+    }
+    let ticket = adopt(proposals, key: key, at: now, &actions)
+    board.wait(
+      Waiter(requester: requester, tag: message.tag, answer: .changedTimers, key: key), for: ticket)
+    if let key { ledger.note(key, message.request, .pending(ticket), at: now) }
+  }
+
+  // MARK: The same request again
+
+  /// Answers a change that was made under this name before; false when there was none.
+  private mutating func isRepeated(
+    _ message: ClientMessage, _ key: RequestKey?, by requester: Requester, at now: Instant,
+    _ actions: inout HubActions
+  ) throws(Postponed) -> Bool {
+    guard let key, let entry = ledger.entry(key) else { return false }
+    if let request = entry.request, request != message.request {
+      throw Postponed(
+        error: ErrorReply(
+          .badRequest, "this \"requestId\" stands for another request; give each its own"))
+    }
+    switch entry.state {
+    case .pending(let ticket):
+      board.wait(
+        Waiter(requester: requester, tag: message.tag, answer: message.answer), for: ticket)
+    case .made(let outcome):
+      reply(.accepted(message.tag, outcome), to: requester, at: now, &actions)
+    case .restored(let revisions, let removed):
+      let outcome = restoredOutcome(of: message, revisions, removed: removed, at: now)
+      reply(.accepted(message.tag, outcome), to: requester, at: now, &actions)
+    }
+    return true
+  }
+
+  /// What a change from before the restart came to: the state that it made, as long as that stands.
+  private func restoredOutcome(
+    of message: ClientMessage, _ revisions: [TimerID: Int], removed: Bool, at now: Instant
+  ) -> Outcome {
+    if removed { return .done }
+    let readings = revisions.sorted { $0.key < $1.key }.compactMap { id, revision in
+      board.durable(id).map { timer in
+        TimerReading(timer, at: timer.revision == revision ? timer.changedAt : now)
+      }
+    }
+    if case .finishAll = message.request { return .timers(readings) }
+    return readings.first.map { .timer($0) } ?? .done
+  }
+}
+
+extension ClientMessage {
+  /// The shape of the answer to a change.
+  fileprivate var answer: Waiter.Answer {
+    if case .finishAll = request { .changedTimers } else { .changedTimer }
+  }
+}

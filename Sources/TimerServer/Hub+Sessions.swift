@@ -1,0 +1,217 @@
+import TimerCore
+import TimerProtocol
+import WebSocketTransport
+
+/// Connections: how they begin, what they ask, how they are answered in order.
+extension Hub {
+  mutating func open(
+    _ connection: ConnectionID, _ handshake: Handshake, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    counters.connectionsOpened += 1
+    sessions[connection] = Session(id: connection, role: options.anonymousRole)
+    let hello = Hello(
+      server: options.serverName, epoch: options.epoch, role: options.anonymousRole.rawValue,
+      now: now)
+    actions.send(ServerMessage.hello(hello).text, to: connection)
+    do {
+      guard let wish = try SubscriptionQuery(handshake.query) else { return }
+      try subscribe(connection, wish.selection, interval: wish.interval, at: now, &actions) { _ in }
+    } catch {
+      actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
+    }
+  }
+
+  mutating func close(_ connection: ConnectionID) {
+    guard let session = sessions.removeValue(forKey: connection) else { return }
+    // The transport has taken it out of its groups already.
+    for channel in session.channels { leave(channel) }
+  }
+
+  mutating func receive(
+    _ text: [UInt8], from connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard var session = sessions[connection] else { return }
+    counters.messagesReceived += 1
+    switch Result(catching: { () throws(MalformedMessage) in try ClientMessage(text) }) {
+    case .failure(let malformed):
+      owe(&session, .ready(.refused(malformed.tag, malformed.error, timer: nil)))
+      counters.refusals[malformed.error.code, default: 0] += 1
+    case .success(let message) where message.request.isChange:
+      let place = session.owed.append(.awaited)
+      sessions[connection] = session
+      change(
+        message, by: .connection(connection, place: place), role: session.role, at: now, &actions)
+      flush(.connection(connection, place: place), at: now, &actions)
+      return
+    case .success(let message):
+      owe(&session, .deferred(message, receivedAt: now))
+    }
+    sessions[connection] = session
+    flush(connection, at: now, &actions)
+  }
+
+  private func owe(_ session: inout Session, _ entry: ReplyQueue.Entry) {
+    _ = session.owed.append(entry)
+  }
+
+  // MARK: Replies
+
+  /// Gives a message to the one who waits for it; to a connection only when its turn has come.
+  mutating func reply(
+    _ message: ServerMessage, to requester: Requester, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    switch requester {
+    case .http(let id): respond(message, to: id, &actions)
+    case .connection(let connection, let place):
+      guard sessions[connection] != nil else { return }
+      sessions[connection]?.owed.resolve(place, message)
+      while let ready = sessions[connection]?.owed.takeReady() {
+        actions.send(ready.text, to: connection)
+      }
+    }
+  }
+
+  mutating func refuse(
+    _ tag: ReplyTag, _ error: ErrorReply, timer: TimerID?, to requester: Requester,
+    at now: Instant, _ actions: inout HubActions
+  ) {
+    counters.refusals[error.code, default: 0] += 1
+    let state = timer.flatMap { reading($0, at: now) }
+    reply(.refused(tag, error, timer: state), to: requester, at: now, &actions)
+  }
+
+  mutating func flush(_ requester: Requester, at now: Instant, _ actions: inout HubActions) {
+    if case .connection(let connection, _) = requester { flush(connection, at: now, &actions) }
+  }
+
+  /// Answers a connection as far as nothing before is still on its way to the disk.
+  private mutating func flush(
+    _ connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+  ) {
+    while let entry = sessions[connection]?.owed.takeFirst() {
+      switch entry {
+      case .awaited: return
+      case .ready(let message): actions.send(message.text, to: connection)
+      case .deferred(let message, let receivedAt):
+        answer(message, receivedAt: receivedAt, on: connection, at: now, &actions)
+      }
+    }
+  }
+
+  /// Answers what changes nothing.
+  private mutating func answer(
+    _ message: ClientMessage, receivedAt: Instant, on connection: ConnectionID, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    let tag = message.tag
+    do throws(ErrorReply) {
+      switch message.request {
+      case .subscribe(let selection, let interval):
+        try subscribe(connection, selection, interval: interval, at: now, &actions) { actions in
+          actions.send(ServerMessage.accepted(tag, .done).text, to: connection)
+        }
+      case .unsubscribe(let selection):
+        resubscribe(connection, at: now, &actions) { $0.unsubscribe(selection) }
+        actions.send(ServerMessage.accepted(tag, .done).text, to: connection)
+      default:
+        let outcome = try look(message.request, receivedAt: receivedAt, at: now)
+        actions.send(ServerMessage.accepted(tag, outcome).text, to: connection)
+      }
+    } catch {
+      counters.refusals[error.code, default: 0] += 1
+      actions.send(ServerMessage.refused(tag, error, timer: nil).text, to: connection)
+    }
+  }
+
+  /// What a request that changes nothing is answered, on whatever way it came.
+  func look(
+    _ request: ClientRequest, receivedAt: Instant, at now: Instant
+  ) throws(ErrorReply) -> Outcome {
+    switch request {
+    case .get(let id):
+      guard let timer = reading(id, at: now) else { throw ErrorReply(.unknownTimer, timer: id) }
+      return .timer(timer)
+    case .list: return .timers(board.durableTimers.map { TimerReading($0, at: now) })
+    case .sync(let clientTime):
+      return .synced(clientTime: clientTime, receivedAt: receivedAt, sentAt: now)
+    case .authenticate:
+      throw ErrorReply(
+        .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
+    case .subscribe, .unsubscribe, .change, .finishAll:
+      throw ErrorReply(.badRequest, "this command needs a WebSocket; connect to /ws")
+    }
+  }
+
+  // MARK: Subscriptions
+
+  /// Subscribes a connection, after `confirm` has told it so, and sends the full set at once.
+  private mutating func subscribe(
+    _ connection: ConnectionID, _ selection: TimerSelection, interval: Seconds, at now: Instant,
+    _ actions: inout HubActions, confirm: (inout HubActions) -> Void
+  ) throws(ErrorReply) {
+    guard let session = sessions[connection] else { return }
+    guard session.subscriptionCount(with: selection) <= options.subscriptionsMax else {
+      throw ErrorReply(
+        .tooManySubscriptions,
+        "a connection has at most \(options.subscriptionsMax) subscriptions; \"*\" is one for all")
+    }
+    confirm(&actions)
+    let timers = shown(selection, at: now)
+    actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: connection)
+    resubscribe(connection, at: now, &actions) { $0.subscribe(selection, interval: interval) }
+    tellLateEnds(to: connection, at: now, &actions)
+  }
+
+  private func shown(_ selection: TimerSelection, at now: Instant) -> [TimerReading] {
+    switch selection {
+    case .all: board.durableTimers.map { TimerReading($0, at: now) }
+    case .timers(let ids): Set(ids).sorted().compactMap { reading($0, at: now) }
+    }
+  }
+
+  /// Changes a session's subscriptions, and joins and leaves what comes of it.
+  private mutating func resubscribe(
+    _ connection: ConnectionID, at now: Instant, _ actions: inout HubActions,
+    change: (inout Session) -> Void
+  ) {
+    guard var session = sessions[connection] else { return }
+    let before = session.channels
+    change(&session)
+    let after = session.channels
+    sessions[connection] = session
+    for channel in before.subtracting(after) {
+      if let group = leave(channel) { actions.transport.append(.leave(connection, group)) }
+    }
+    for channel in after.subtracting(before) {
+      let isNew = channels.group(channel) == nil
+      actions.transport.append(.join(connection, channels.join(channel)))
+      if isNew { schedule(channel, at: now) }
+    }
+  }
+
+  @discardableResult
+  private mutating func leave(_ channel: Channel) -> GroupID? {
+    let group = channels.leave(channel)
+    if let group, channels.group(channel) == nil { deadlines.remove(.tick(group)) }
+    return group
+  }
+
+  /// A countdown that ended while the server was down says so once to each who hears it.
+  private mutating func tellLateEnds(
+    to connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+  ) {
+    for end in lateEnds.all(at: now) {
+      let id = end.reading.timer.id
+      guard let session = sessions[connection], session.hears(id),
+        !session.heardEnds.contains(id)
+      else { continue }
+      sessions[connection]?.heardEnds.insert(id)
+      noteTold(id, at: now, &actions)
+      actions.send(ServerMessage.snapshot(.restored, [end.reading]).text, to: connection)
+      let ended = SnapshotCause.ended(at: end.at, late: true)
+      actions.send(ServerMessage.snapshot(ended, [end.reading]).text, to: connection)
+    }
+  }
+}

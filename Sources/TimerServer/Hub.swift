@@ -1,0 +1,193 @@
+import TimerCore
+import TimerProtocol
+import TimerStorage
+import WebSocketTransport
+
+/// The middle of the server: event in, actions out, time as an argument.
+///
+/// It owns every timer, session and deadline, and touches neither socket nor file nor clock.
+struct Hub {
+  let options: HubOptions
+  var board: Board
+  var sessions: [ConnectionID: Session] = [:]
+  var channels = Channels()
+  var deadlines = DeadlineQueue<Deadline>()
+  var ledger = RequestLedger()
+  var lateEnds: LateEnds
+  var counters = Counters()
+  var running: Set<TimerID> = []
+  var stopping = Stopping.no
+  var quarantine: Quarantine
+  private var armed: Instant?
+
+  /// What can be due.
+  enum Deadline: Hashable {
+    case zero(TimerID)
+    case tick(GroupID)
+    /// The disk had its time; the server stops all the same.
+    case stop
+  }
+
+  enum Stopping {
+    case no
+    /// Waits for the disk, up to this ticket.
+    case storing(UInt64)
+    case drained
+  }
+
+  /// Takes up what was found on the disk; `now` is the start of the server.
+  init(
+    _ options: HubOptions, clock: ClockAnchor, contents: TimerFolder.Contents, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    self.options = options
+    board = Board(clock: clock, server: contents.server)
+    lateEnds = LateEnds(startedAt: now)
+    quarantine = Quarantine(contents.faults)
+    ledger.restore(contents, at: now)
+    for record in contents.timers {
+      let shift = record.clock.shift(to: clock.reading(at: now))
+      board.restore(record, shifted: record.timer.shifted(by: shift))
+    }
+    for record in contents.timers {
+      restore(record.timer.id, at: now, &actions)
+    }
+    rearm(at: now, &actions)
+  }
+
+  mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
+    // What was due before the event came is done before it, so that all is told in its order.
+    advance(to: now, &actions)
+    switch event {
+    case .transport(let event): handle(event, at: now, &actions)
+    case .disk(.stored(let reports)):
+      for report in reports { settle(report, at: now, &actions) }
+    case .disk(.external(let changes)):
+      for change in changes { adopt(change, at: now, &actions) }
+    case .disk(.filesBehind(let errors)): note(errors, &actions)
+    }
+    advance(to: now, &actions)
+    rearm(at: now, &actions)
+  }
+
+  private mutating func handle(
+    _ event: TransportEvent, at now: Instant, _ actions: inout HubActions
+  ) {
+    switch event {
+    case .opened(let connection, let handshake): open(connection, handshake, at: now, &actions)
+    case .received(let connection, let text): receive(text, from: connection, at: now, &actions)
+    case .closed(let connection): close(connection)
+    case .requested(let id, let request): answer(request, id, at: now, &actions)
+    case .stopRequested: stop(at: now, &actions)
+    case .deadline: armed = nil
+    case .woken: break
+    }
+  }
+
+  // MARK: Deadlines
+
+  private mutating func advance(to now: Instant, _ actions: inout HubActions) {
+    while let due = deadlines.takeDue(at: now) {
+      switch due.key {
+      case .zero(let id): crossZero(id, at: now, &actions)
+      case .tick(let group): tick(group, due: due.instant, at: now, &actions)
+      case .stop: finishStopping(&actions)
+      }
+    }
+  }
+
+  private mutating func rearm(at now: Instant, _ actions: inout HubActions) {
+    guard deadlines.first != armed else { return }
+    armed = deadlines.first
+    let wait = armed.map { max(0, ($0 - now).microseconds) }
+    actions.transport.append(.wake(afterMicroseconds: wait))
+  }
+
+  // MARK: Restart and stop
+
+  private mutating func restore(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
+    follow(id, at: now)
+    if let end = board.untoldEnd(id), let timer = board.durable(id) {
+      lateEnds.note(TimerReading(timer, at: max(end, timer.changedAt)), endedAt: end)
+    }
+    guard let crossing = board.crossing(of: id, at: now, late: true) else { return }
+    adopt([crossing], at: now, &actions)
+  }
+
+  private mutating func stop(at now: Instant, _ actions: inout HubActions) {
+    guard case .no = stopping else { return }
+    actions.log(.info, "stopping")
+    let farewell = board.adoptFarewell()
+    actions.writes.append(farewell)
+    stopping = .storing(farewell.ticket)
+    deadlines.set(.stop, now + options.storagePatience)
+  }
+
+  mutating func finishStopping(_ actions: inout HubActions) {
+    guard case .storing = stopping else { return }
+    stopping = .drained
+    deadlines.remove(.stop)
+    actions.transport.append(.stop)
+  }
+}
+
+/// How a hub is set up.
+public struct HubOptions: Sendable {
+  /// Names the program in `hello`, as in `timersync/1.0.0`.
+  public var serverName = "timersync/\(Version.text)"
+  /// New at each start.
+  public var epoch: String
+  /// What a visitor without a token may do.
+  public var anonymousRole: Role = .control
+  public var timersMax = 10_000
+  public var subscriptionsMax = 1_000
+  /// How long a server that stops waits for its disk.
+  var storagePatience: Seconds = 2
+  /// Who may speak to the server by HTTP.
+  public var access = AccessRules()
+
+  public init(epoch: String) {
+    self.epoch = epoch
+  }
+}
+
+/// What is counted for the metrics.
+struct Counters: Equatable {
+  var messagesReceived = 0
+  var changesMade = 0
+  var refusals: [ErrorCode: Int] = [:]
+  var broadcasts = 0
+  var connectionsOpened = 0
+}
+
+/// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.
+struct LateEnds {
+  let startedAt: Instant
+  private var ends: [TimerID: End] = [:]
+
+  struct End {
+    let reading: TimerReading
+    let at: Instant
+  }
+
+  /// How long after the start newcomers are told.
+  static let told: Seconds = 60
+
+  init(startedAt: Instant) {
+    self.startedAt = startedAt
+  }
+
+  mutating func note(_ reading: TimerReading, endedAt: Instant) {
+    ends[reading.timer.id] = End(reading: reading, at: endedAt)
+  }
+
+  /// A timer that has changed since has more to tell than how it ended.
+  mutating func forget(_ id: TimerID) {
+    ends[id] = nil
+  }
+
+  func all(at now: Instant) -> [End] {
+    guard !ends.isEmpty, now < startedAt + Self.told else { return [] }
+    return ends.values.sorted { $0.reading.timer.id < $1.reading.timer.id }
+  }
+}

@@ -1,0 +1,24 @@
+import TimerStorage
+import WebSocketTransport
+
+/// What the hub wants done.
+struct HubActions {
+  var transport: [TransportAction] = []
+  /// For the disk's thread, in their order.
+  var writes: [TimerWrite] = []
+  var log: [LogLine] = []
+
+  mutating func send(_ text: [UInt8], to connection: ConnectionID) {
+    transport.append(.send(Frame(text), to: connection))
+  }
+
+  mutating func log(_ level: LogLevel, _ text: String) {
+    log.append(LogLine(level: level, text: text))
+  }
+}
+
+/// What happens to the hub.
+enum HubEvent {
+  case transport(TransportEvent)
+  case disk(DiskNote)
+}

@@ -1,0 +1,34 @@
+import TimerCore
+import TimerStorage
+
+/// Files that hold no timer, so that nobody takes a damaged timer for one that never was.
+struct Quarantine {
+  /// By file name, for whoever asks how the server is.
+  private(set) var faults: [String: FileFault] = [:]
+  /// Timers whose loss nobody who starts them was told of yet.
+  private var untold: Set<TimerID> = []
+
+  init(_ faults: [FileFault]) {
+    for fault in faults {
+      self.faults[fault.fileName] = fault
+      if let id = fault.timer { untold.insert(id) }
+    }
+  }
+
+  /// A file was damaged while its timer is held in memory.
+  mutating func note(_ fault: FileFault) {
+    faults[fault.fileName] = fault
+  }
+
+  /// Why this timer was lost, the first time that somebody wants to start it.
+  mutating func tell(_ id: TimerID) -> String? {
+    guard untold.remove(id) != nil else { return nil }
+    return faults.values.first { $0.timer == id }.map { "\($0.fault)" }
+  }
+
+  /// The timer has a file again.
+  mutating func forget(_ id: TimerID) {
+    untold.remove(id)
+    faults = faults.filter { $0.value.timer != id }
+  }
+}

@@ -1,0 +1,51 @@
+import TimerCore
+import TimerProtocol
+
+/// The replies that one connection is owed, in the order of its requests.
+struct ReplyQueue {
+  private var entries: [Entry] = []
+  /// The place of the first entry; places count up in the life of a connection.
+  private var firstPlace = 0
+
+  enum Entry {
+    /// Waits for the disk.
+    case awaited
+    case ready(ServerMessage)
+    /// Asks for a state: looked up when its turn comes, when all before it is durable.
+    case deferred(ClientMessage, receivedAt: Instant)
+  }
+
+  var isEmpty: Bool { entries.isEmpty }
+  var count: Int { entries.count }
+
+  /// Adds an entry at the end and gives its place.
+  mutating func append(_ entry: Entry) -> Int {
+    entries.append(entry)
+    return firstPlace + entries.count - 1
+  }
+
+  /// What was awaited at a place is there.
+  mutating func resolve(_ place: Int, _ message: ServerMessage) {
+    precondition(place >= firstPlace, "a reply is resolved once")
+    entries[place - firstPlace] = .ready(message)
+  }
+
+  /// Takes the first entry unless it still waits for the disk.
+  mutating func takeFirst() -> Entry? {
+    switch entries.first {
+    case nil, .awaited?: return nil
+    case let entry?:
+      entries.removeFirst()
+      firstPlace += 1
+      return entry
+    }
+  }
+
+  /// Takes the first entry only when its message is known.
+  mutating func takeReady() -> ServerMessage? {
+    guard case .ready(let message)? = entries.first else { return nil }
+    entries.removeFirst()
+    firstPlace += 1
+    return message
+  }
+}

@@ -1,0 +1,86 @@
+import TimerCore
+import TimerProtocol
+import TimerStorage
+
+/// Changes by the names that clients gave them, so that one sent again is made once and answered as the
+/// first time.
+struct RequestLedger {
+  private var entries: [RequestKey: Entry] = [:]
+  /// In the order in which they came, to be forgotten in that order.
+  private var order: [(key: RequestKey, at: Instant)] = []
+  private var forgotten = 0
+
+  /// More are not remembered, however short the time.
+  private static let entriesMax = 20_000
+
+  struct Entry {
+    /// nil after a restart: what is left is that it was made.
+    let request: ClientRequest?
+    let notedAt: Instant
+    var state: State
+  }
+
+  enum State {
+    case pending(UInt64)
+    case made(Outcome)
+    /// Made before the restart, to these timers, each with the revision that it got.
+    case restored([TimerID: Int], removed: Bool)
+  }
+
+  func entry(_ key: RequestKey) -> Entry? {
+    entries[key]
+  }
+
+  mutating func note(_ key: RequestKey, _ request: ClientRequest?, _ state: State, at now: Instant)
+  {
+    forget(at: now)
+    entries[key] = Entry(request: request, notedAt: now, state: state)
+    order.append((key, now))
+  }
+
+  mutating func settle(_ key: RequestKey, _ outcome: Outcome) {
+    entries[key]?.state = .made(outcome)
+  }
+
+  /// A change that was not made in the end may be sent again under its name.
+  mutating func drop(_ key: RequestKey) {
+    entries[key] = nil
+  }
+
+  private mutating func forget(at now: Instant) {
+    while forgotten < order.count,
+      order[forgotten].at < now - AnsweredRequest.remembered || entries.count >= Self.entriesMax
+    {
+      let (key, notedAt) = order[forgotten]
+      if entries[key]?.notedAt == notedAt { entries[key] = nil }
+      forgotten += 1
+    }
+    if forgotten > 1024, forgotten * 2 > order.count {
+      order.removeFirst(forgotten)
+      forgotten = 0
+    }
+  }
+
+  /// Takes up what the disk remembers of a server before this one.
+  mutating func restore(_ contents: TimerFolder.Contents, at now: Instant) {
+    for record in contents.timers {
+      for answered in record.answered {
+        restore(answered, of: record.timer.id, removed: false, at: now)
+      }
+    }
+    for removal in contents.server.removals {
+      guard let id = TimerID(removal.timer) else { continue }
+      restore(removal.request, of: id, removed: true, at: now)
+    }
+  }
+
+  private mutating func restore(
+    _ answered: AnsweredRequest, of id: TimerID, removed: Bool, at now: Instant
+  ) {
+    guard let key = RequestKey(answered.requestId) else { return }
+    var revisions: [TimerID: Int] = [:]
+    if case .restored(let others, _) = entries[key]?.state { revisions = others }
+    revisions[id] = answered.revision
+    note(key, nil, .restored(revisions, removed: removed), at: now)
+  }
+}

@@ -1,0 +1,75 @@
+import TimerCore
+import TimerStorage
+
+/// The one count of revisions, which never goes back: not over restarts, not over removals.
+///
+/// The disk holds a ceiling above all that was given; it is raised in steps, so that it is written seldom.
+struct RevisionCounter {
+  private var last: Int
+  private var ceiling: Int
+  private var removals: [ServerRecord.Removal]
+  private var isRecordDue = true
+
+  private static let step = 100
+
+  init(_ record: ServerRecord) {
+    last = record.revisionCeiling
+    ceiling = record.revisionCeiling
+    removals = record.removals
+  }
+
+  /// A revision that was found on the disk.
+  mutating func note(_ revision: Int) {
+    last = max(last, revision)
+  }
+
+  mutating func next() -> Int {
+    last += 1
+    if last > ceiling {
+      ceiling = last + Self.step
+      isRecordDue = true
+    }
+    return last
+  }
+
+  /// A removal leaves no file that could remember its request.
+  mutating func note(removal: ServerRecord.Removal, at now: Instant) {
+    let oldest = (now - AnsweredRequest.remembered).sinceEpoch.inSeconds
+    removals = (removals.filter { $0.request.at >= oldest } + [removal]).suffix(Self.removalsMax)
+    isRecordDue = true
+  }
+
+  private static let removalsMax = 256
+
+  /// What to write beside the next change; nil while the disk's copy will do.
+  mutating func recordIfDue() -> ServerRecord? {
+    guard isRecordDue else { return nil }
+    isRecordDue = false
+    return ServerRecord(revisionCeiling: ceiling, removals: removals)
+  }
+
+  mutating func recordWasLost() {
+    isRecordDue = true
+  }
+
+  /// What to write last: the count goes on without a gap.
+  mutating func farewell() -> ServerRecord {
+    ceiling = last
+    return ServerRecord(revisionCeiling: last, removals: removals)
+  }
+}
+
+extension AnsweredRequest {
+  /// How long a request is known by its name.
+  static let remembered: Seconds = 600
+  /// So many of one timer are kept in its file.
+  private static let keptInFile = 24
+
+  /// The ones to keep in a timer's file, the newest included.
+  static func keeping(
+    _ older: [AnsweredRequest], and newest: AnsweredRequest, at now: Instant
+  ) -> [AnsweredRequest] {
+    let oldest = (now - remembered).sinceEpoch.inSeconds
+    return (older.filter { $0.at >= oldest } + [newest]).suffix(keptInFile)
+  }
+}

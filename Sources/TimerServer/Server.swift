@@ -1,0 +1,175 @@
+import Foundation
+import TimerCore
+import TimerStorage
+public import WebSocketTransport
+
+/// The server, put together: the hub in the middle, the loop and the disk's thread at its sides.
+///
+/// Made, run and given up on one thread.
+public final class Server {
+  private let loop: ServiceLoop
+  private let writer: TimerWriter
+  private let mailbox: Mailbox<DiskNote>
+  private let clock: ServerClock
+  private let log: Log
+  private var hub: Hub
+
+  /// Opens the data folder, reads every timer, and listens.
+  public init(_ settings: ServerSettings) throws(ServerFailure) {
+    let log = Log(level: settings.logLevel)
+    self.log = log
+    var folder: TimerFolder
+    let contents: TimerFolder.Contents
+    do {
+      folder = try TimerFolder(path: settings.dataFolder)
+    } catch {
+      throw .dataFolder(settings.dataFolder, "\(error)")
+    }
+    do { contents = try folder.load() } catch { throw .dataFolder(settings.dataFolder, "\(error)") }
+    for fault in contents.faults {
+      let place = fault.movedTo.map { "; it is in \($0) now" } ?? ""
+      log.write(.error, "\(fault.fileName) was not loaded: \(fault.fault)\(place)")
+    }
+    var options = settings.transportOptions(log: log)
+    options.staticFiles = try settings.page.staticFiles()
+    do { loop = try ServiceLoop(options) } catch { throw .listening(error) }
+    let mailbox = Mailbox<DiskNote>()
+    self.mailbox = mailbox
+    writer = TimerWriter(folder: folder) { mailbox.post($0) }
+    clock = ServerClock.system()
+    var actions = HubActions()
+    hub = Hub(
+      settings.hubOptions, clock: clock.anchor, contents: contents, at: clock.now(), &actions)
+    do { try writer.watch(settings.dataFolder) } catch {
+      log.write(.warning, "edits of timers' files from outside will not be seen: \(error)")
+    }
+    writer.submit(actions.writes)
+    log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
+  }
+
+  /// The port that is really listened on.
+  public var port: Int { loop.port }
+
+  /// Serves until SIGINT or SIGTERM; what was answered is on the disk then.
+  public func run() {
+    loop.listen(to: mailbox)
+    // A first event, so that deadlines are armed though nobody has come yet.
+    mailbox.post(.stored([]))
+    loop.run { event, actions in handle(event, &actions) }
+    writer.finish()
+  }
+
+  private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
+    let now = clock.now()
+    var wanted = HubActions()
+    if case .woken = event {
+      for note in mailbox.drain() { hub.handle(.disk(note), at: now, &wanted) }
+    } else {
+      hub.handle(.transport(event), at: now, &wanted)
+    }
+    writer.submit(wanted.writes)
+    for line in wanted.log { log.write(line.level, line.text) }
+    actions += wanted.transport
+  }
+}
+
+/// How a server is set up.
+public struct ServerSettings: Sendable {
+  public var address = "127.0.0.1"
+  /// 0 picks a free one.
+  public var port = 8080
+  public var dataFolder: String
+  public var page = Page.files([:])
+  public var logLevel = LogLevel.info
+  public var access = AccessRules()
+  public var anonymousRole = Role.control
+
+  public init(dataFolder: String) {
+    self.dataFolder = dataFolder
+  }
+
+  var hubOptions: HubOptions {
+    var options = HubOptions(epoch: UUID().uuidString.lowercased())
+    options.access = access
+    options.anonymousRole = anonymousRole
+    return options
+  }
+
+  func transportOptions(log: Log) -> TransportOptions {
+    var options = TransportOptions()
+    options.address = address
+    options.port = port
+    options.commonHeaders = Self.securityHeaders
+    options.admission = { [access] in access.refusal(of: $0) }
+    options.log = { level, text in log.write(LogLevel(level), text) }
+    return options
+  }
+
+  /// The page has no inline script and loads nothing from elsewhere; browsers are held to that.
+  private static let securityHeaders = [
+    HTTPHeader(
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        + "connect-src 'self' ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'"),
+    HTTPHeader("X-Content-Type-Options", "nosniff"),
+    HTTPHeader("Referrer-Policy", "no-referrer"),
+  ]
+}
+
+/// Where the page comes from.
+public enum Page: Sendable {
+  /// By file name, as built into a program.
+  case files([String: [UInt8]])
+  /// Read once, at the start.
+  case folder(String)
+
+  func staticFiles() throws(ServerFailure) -> [String: StaticFile] {
+    let files: [String: StaticFile]
+    switch self {
+    case .files(let contents):
+      return contents.reduce(into: [:]) {
+        $0["/" + $1.key] = StaticFile(name: $1.key, body: $1.value)
+      }
+    case .folder(let path):
+      do { files = try StaticFile.folder(path) } catch {
+        throw .page(path, error.localizedDescription)
+      }
+      guard files["/index.html"] != nil else {
+        throw .page(path, "it has no index.html; leave --web out for the built-in page")
+      }
+      return files
+    }
+  }
+}
+
+/// Why a server could not start, in one line for a person.
+public enum ServerFailure: Error, CustomStringConvertible {
+  case dataFolder(String, String)
+  case page(String, String)
+  case listening(TransportError)
+
+  public var description: String {
+    switch self {
+    case .dataFolder(let path, let why): "the data folder \(path) can't be used: \(why)"
+    case .page(let path, let why): "the web folder \(path) can't be used: \(why)"
+    case .listening(.addressInUse(let address, let port)):
+      "port \(port) on \(address) is in use by another program; give another one by --port"
+    case .listening(.addressNotAvailable(let address, _)):
+      "\(address) is no address of this machine; give one by --listen"
+    case .listening(.permissionDenied(let address, let port)):
+      "no permission to listen on \(address) port \(port); ports from 1024 on need none"
+    case .listening(.failed(let why)): "can't listen: \(why)"
+    }
+  }
+}
+
+extension LogLevel {
+  init(_ level: TransportLogLevel) {
+    switch level {
+    case .error: self = .error
+    case .warning: self = .warning
+    case .info: self = .info
+    case .debug: self = .debug
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import TimerCore
+import TimerProtocol
+import WebSocketTransport
+
+/// What the server knows of one connection.
+struct Session {
+  let id: ConnectionID
+  var role: Role
+  var owed = ReplyQueue()
+  /// Subscriptions to single timers, each with its interval; zero hears changes only.
+  private(set) var intervals: [TimerID: Seconds] = [:]
+  /// The subscription to every timer.
+  private(set) var intervalOfAll: Seconds?
+  /// Late ends that it was told of already.
+  var heardEnds: Set<TimerID> = []
+
+  init(id: ConnectionID, role: Role) {
+    self.id = id
+    self.role = role
+  }
+
+  var subscriptionCount: Int {
+    intervals.count + (intervalOfAll == nil ? 0 : 1)
+  }
+
+  /// How many there would be after subscribing to these too.
+  func subscriptionCount(with selection: TimerSelection) -> Int {
+    switch selection {
+    case .all: intervals.count + 1
+    case .timers(let ids):
+      subscriptionCount + Set(ids).count { intervals[$0] == nil }
+    }
+  }
+
+  /// Whether it is subscribed to this timer, alone or with all.
+  func hears(_ id: TimerID) -> Bool {
+    intervalOfAll != nil || intervals[id] != nil
+  }
+
+  mutating func subscribe(_ selection: TimerSelection, interval: Seconds) {
+    switch selection {
+    case .all: intervalOfAll = interval
+    case .timers(let ids): for id in ids { intervals[id] = interval }
+    }
+  }
+
+  /// `*` stands for every timer: nothing is left then.
+  mutating func unsubscribe(_ selection: TimerSelection) {
+    switch selection {
+    case .all:
+      intervalOfAll = nil
+      intervals = [:]
+    case .timers(let ids): for id in ids { intervals[id] = nil }
+    }
+  }
+
+  /// The channels that its subscriptions come to. Who hears all hears each change once.
+  var channels: Set<Channel> {
+    var channels: Set<Channel> = []
+    if let intervalOfAll {
+      channels.insert(.changes(.all))
+      if intervalOfAll > .zero { channels.insert(.ticks(.all, every: intervalOfAll)) }
+    }
+    for (id, interval) in intervals {
+      if intervalOfAll == nil { channels.insert(.changes(.one(id))) }
+      if interval > .zero { channels.insert(.ticks(.one(id), every: interval)) }
+    }
+    return channels
+  }
+}
+
+/// What a connection may do.
+public enum Role: String, CaseIterable, Sendable {
+  /// Looks on: subscribe, get, list, sync.
+  case view
+  /// May change timers too.
+  case control
+}

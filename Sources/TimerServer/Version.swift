@@ -1,0 +1,4 @@
+/// The version of the program.
+public enum Version {
+  public static let text = "1.0.0"
+}
