@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Installs what is missing, runs every check and every test, and closes with `N passed, N failed`.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+work="$root/.build/test-run"
+rm -rf "$work" && mkdir -p "$work"
+passed=0
+failed=0
+
+# One check that either holds or not.
+check() {
+  local name=$1
+  shift
+  echo "== $name"
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $name"; fi
+}
+
+# Adds what a test runner wrote as JUnit XML; a runner that wrote none has failed as a whole.
+tally() {
+  local name=$1 status=$2 report=$3 counts
+  if ! counts=$(python3 "$root/Tests/count_junit.py" "$report" 2>/dev/null); then
+    failed=$((failed + 1)); echo "FAILED: $name wrote no report"; return
+  fi
+  read -r good bad <<<"$counts"
+  passed=$((passed + good)); failed=$((failed + bad))
+  if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+    failed=$((failed + 1)); echo "FAILED: $name ended with $status"
+  fi
+}
+
+close() {
+  echo
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+check "packages are installed" "$root/deploy/install.sh" test || true
+check "sources are formatted" swift format lint --strict --recursive Package.swift Sources Tests
+
+check "everything builds without a warning" \
+  swift build --build-tests --explicit-target-dependency-import-check error
+[ "$failed" -eq 0 ] || { close; exit 1; }
+
+echo "== rooms"
+swift test --skip-build --parallel --xunit-output "$work/swift.xml" >"$work/swift.log" 2>&1
+status=$?
+tail -n 30 "$work/swift.log"
+tally "swift test" "$status" "$work/swift-swift-testing.xml"
+
+python="$root/.build/venv/bin/python"
+cmp -s Tests/requirements.txt "$root/.build/venv/requirements.txt" || {
+  rm -rf "$root/.build/venv"
+  /usr/bin/python3 -m venv "$root/.build/venv" &&
+    "$python" -m pip install -q --disable-pip-version-check -r Tests/requirements.txt &&
+    cp Tests/requirements.txt "$root/.build/venv/requirements.txt"
+}
+
+bin=$(swift build --show-bin-path)
+export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"
+for suite in WebSocketTransportTests BlackBox Browser; do
+  echo "== $suite"
+  (cd "Tests/$suite" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
+    --junitxml "$work/$suite.xml" .) >"$work/$suite.log" 2>&1
+  status=$?
+  grep -vE '^PASSED ' "$work/$suite.log" | tail -n 60
+  tally "$suite" "$status" "$work/$suite.xml"
+done
+
+close
