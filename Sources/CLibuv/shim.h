@@ -1,0 +1,152 @@
+// What Swift needs of libuv and of sockets and cannot see by itself.
+#ifndef TIMERSYNC_CLIBUV_SHIM_H
+#define TIMERSYNC_CLIBUV_SHIM_H
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <uv.h>
+
+// Milliseconds since the peer's last byte arrived in the kernel; -1 when nobody knows.
+static inline int64_t shim_silence_milliseconds(int fd) {
+  struct tcp_info info;
+  socklen_t length = sizeof info;
+  memset(&info, 0, sizeof info);
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
+  return info.tcpi_last_data_recv;
+}
+
+// Bounds what the kernel keeps for a reader that does not read, and sends small frames at once.
+static inline void shim_tune_socket(int fd, int send_buffer_bytes) {
+  int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+// Makes the coming close throw away what the kernel still holds for the peer.
+static inline void shim_abort_on_close(int fd) {
+  struct linger at_once = {1, 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+static inline void shim_shut_down(int fd) { shutdown(fd, SHUT_RDWR); }
+
+// fcntl is variadic.
+static inline int shim_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
+
+static inline void shim_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
+
+// Raises the soft limit of descriptors to `wanted`, at most to the hard one; answers the limit.
+static inline int64_t shim_raise_descriptor_limit(int64_t wanted) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+  if (limit.rlim_cur < (rlim_t)wanted) {
+    struct rlimit raised = limit;
+    raised.rlim_cur = limit.rlim_max < (rlim_t)wanted ? limit.rlim_max : (rlim_t)wanted;
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  return (int64_t)limit.rlim_cur;
+}
+
+// RFC 9110 §5.6.7, as in "Sun, 06 Nov 1994 08:49:37 GMT"; writes at most 32 bytes.
+static inline void shim_http_date(char *text) {
+  static const char days[] = "SunMonTueWedThuFriSat";
+  static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  time_t now = time(NULL);
+  struct tm parts;
+  gmtime_r(&now, &parts);
+  snprintf(text, 32, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * parts.tm_wday,
+           parts.tm_mday, months + 3 * parts.tm_mon, (parts.tm_year + 1900) % 10000, parts.tm_hour,
+           parts.tm_min, parts.tm_sec);
+}
+
+// Every libuv handle begins with these fields, which is what these casts rely on.
+static inline void shim_close(void *handle, uv_close_cb then) {
+  if (!uv_is_closing((uv_handle_t *)handle)) uv_close((uv_handle_t *)handle, then);
+}
+
+static inline void shim_set_data(void *handle, void *data) {
+  ((uv_handle_t *)handle)->data = data;
+}
+
+static inline void *shim_data(const void *handle) { return ((const uv_handle_t *)handle)->data; }
+
+static inline int shim_listen(uv_tcp_t *tcp, int backlog, uv_connection_cb then) {
+  return uv_listen((uv_stream_t *)tcp, backlog, then);
+}
+
+static inline int shim_accept(uv_tcp_t *server, uv_tcp_t *client) {
+  return uv_accept((uv_stream_t *)server, (uv_stream_t *)client);
+}
+
+static inline int shim_read_start(uv_tcp_t *tcp, uv_alloc_cb room, uv_read_cb then) {
+  return uv_read_start((uv_stream_t *)tcp, room, then);
+}
+
+static inline void shim_read_stop(uv_tcp_t *tcp) { uv_read_stop((uv_stream_t *)tcp); }
+
+static inline int shim_descriptor(uv_tcp_t *tcp) {
+  uv_os_fd_t fd = -1;
+  return uv_fileno((uv_handle_t *)tcp, &fd) == 0 ? fd : -1;
+}
+
+static inline int shim_write(uv_write_t *request, uv_tcp_t *tcp, char *bytes, unsigned count,
+                             uv_write_cb then) {
+  uv_buf_t buffer = uv_buf_init(bytes, count);
+  return uv_write(request, (uv_stream_t *)tcp, &buffer, 1, then);
+}
+
+static inline uv_tcp_t *shim_stream_of_write(uv_write_t *request) {
+  return (uv_tcp_t *)request->handle;
+}
+
+static inline int shim_shutdown(uv_shutdown_t *request, uv_tcp_t *tcp, uv_shutdown_cb then) {
+  return uv_shutdown(request, (uv_stream_t *)tcp, then);
+}
+
+// Parses a numeric address and binds to it.
+static inline int shim_bind(uv_tcp_t *tcp, const char *address, int port) {
+  struct sockaddr_in v4;
+  struct sockaddr_in6 v6;
+  if (uv_ip4_addr(address, port, &v4) == 0) {
+    return uv_tcp_bind(tcp, (const struct sockaddr *)&v4, 0);
+  }
+  if (uv_ip6_addr(address, port, &v6) == 0) {
+    return uv_tcp_bind(tcp, (const struct sockaddr *)&v6, 0);
+  }
+  return UV_EINVAL;
+}
+
+static inline int shim_bound_port(const uv_tcp_t *tcp) {
+  struct sockaddr_storage name;
+  int length = sizeof name;
+  if (uv_tcp_getsockname(tcp, (struct sockaddr *)&name, &length) != 0) return -1;
+  if (name.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&name)->sin6_port);
+  return ntohs(((struct sockaddr_in *)&name)->sin_port);
+}
+
+// The peer's numeric address; an IPv4 one that came over IPv6 is written as IPv4.
+static inline void shim_peer_address(const uv_tcp_t *tcp, char *text, size_t room) {
+  struct sockaddr_storage name;
+  int length = sizeof name;
+  text[0] = 0;
+  if (uv_tcp_getpeername(tcp, (struct sockaddr *)&name, &length) != 0) return;
+  if (name.ss_family == AF_INET6) {
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&name;
+    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
+      uv_inet_ntop(AF_INET, v6->sin6_addr.s6_addr + 12, text, room);
+    } else {
+      uv_ip6_name(v6, text, room);
+    }
+  } else {
+    uv_ip4_name((const struct sockaddr_in *)&name, text, room);
+  }
+}
+
+#endif

@@ -1,0 +1,90 @@
+import CLibuv
+import Synchronization
+
+/// The one door through which other threads reach the loop: they post, the loop drains.
+///
+/// `ServiceLoop.listen(to:)` ties it to a loop, which then emits `TransportEvent.woken` after a post;
+/// several posts may share one `woken`. Posting is safe from any thread, before the loop runs and after
+/// it is gone; then messages only queue.
+public final class Mailbox<Message: Sendable>: Sendable {
+  private struct Contents {
+    var messages: [Message] = []
+    var bell: Bell?
+  }
+
+  private let contents = Mutex(Contents())
+
+  /// Makes an empty mailbox that no loop listens to.
+  public init() {}
+
+  /// Puts a message at the end; any thread.
+  public func post(_ message: Message) {
+    let bell = contents.withLock { contents -> Bell? in
+      contents.messages.append(message)
+      // One ring is enough until the next `drain`.
+      return contents.messages.count == 1 ? contents.bell : nil
+    }
+    bell?.ring()
+  }
+
+  /// Takes out everything that was posted, in order.
+  public func drain() -> [Message] {
+    contents.withLock { contents in
+      let messages = contents.messages
+      contents.messages = []
+      return messages
+    }
+  }
+
+  /// Rings this bell at the next post, and at once if something lies here already.
+  func hang(_ bell: Bell) {
+    let isFilled = contents.withLock { contents -> Bool in
+      contents.bell = bell
+      return !contents.messages.isEmpty
+    }
+    if isFilled { bell.ring() }
+  }
+}
+
+/// Wakes one loop from any thread, as long as there is one.
+@safe final class Bell: Sendable {
+  @safe private struct Handle: @unchecked Sendable {
+    // Owned by the bell until `close`, from then on by libuv until its close callback frees it.
+    // uv_async_send is the one libuv function that any thread may call; the lock keeps it from meeting
+    // a closed handle.
+    var raw: UnsafeMutablePointer<uv_async_t>?
+  }
+
+  private let handle: Mutex<Handle>
+  private let isRung = Atomic(false)
+
+  init(_ loop: EventLoop) {
+    let raw = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    // The callback has nothing to do: it ends the loop's wait, and the turn after it asks `takeRing`.
+    unsafe uv_async_init(loop.raw, raw) { _ in }
+    handle = Mutex(unsafe Handle(raw: raw))
+  }
+
+  deinit { close() }
+
+  func ring() {
+    isRung.store(true, ordering: .releasing)
+    handle.withLock { handle in
+      guard let raw = unsafe handle.raw else { return }
+      _ = unsafe uv_async_send(raw)
+    }
+  }
+
+  /// Whether somebody rang since the last time; the loop's thread.
+  func takeRing() -> Bool { isRung.exchange(false, ordering: .acquiring) }
+
+  /// The loop's thread, before the loop goes.
+  func close() {
+    handle.withLock { handle in
+      guard let raw = unsafe handle.raw else { return }
+      unsafe handle.raw = nil
+      // libuv gives the memory back here, and nobody else knows it any more.
+      unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/// A query string as the pairs that it stands for, decoded as a form's is (WHATWG URL §5.1): `+` is a
+/// space, a `%` that begins no escape is itself, empty pieces are nothing.
+enum QueryString {
+  /// nil when something in it is not UTF-8.
+  static func decode(_ text: some Collection<UInt8>) -> [QueryItem]? {
+    var items: [QueryItem] = []
+    for piece in text.split(separator: UInt8(ascii: "&")) {
+      let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
+      guard let name = decodeWord(piece[..<equals]),
+        let value = decodeWord(piece[equals...].dropFirst())
+      else { return nil }
+      items.append(QueryItem(name, value))
+    }
+    return items
+  }
+
+  private static func decodeWord(_ word: some Collection<UInt8>) -> String? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(word.count)
+    let word = Array(word)
+    var index = 0
+    while index < word.count {
+      let byte = word[index]
+      index += 1
+      if byte == UInt8(ascii: "+") {
+        bytes.append(UInt8(ascii: " "))
+      } else if byte == UInt8(ascii: "%"), index + 1 < word.count,
+        let high = hexadecimalValue(word[index]), let low = hexadecimalValue(word[index + 1])
+      {
+        bytes.append(high << 4 | low)
+        index += 2
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return validUTF8(bytes)
+  }
+}

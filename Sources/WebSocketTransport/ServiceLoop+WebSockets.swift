@@ -1,0 +1,215 @@
+extension ServiceLoop {
+  func send(_ frame: Frame, to id: ConnectionID) {
+    guard let connection = connections[id], connection.isOpen else { return }
+    if let socket = connection.directSocket {
+      if !socket.write(text: frame.text) { drop(connection) }
+    } else {
+      queue(frame, for: connection)
+    }
+  }
+
+  /// The frame is laid out once; who has nothing waiting gets it at once, with no allocation.
+  func broadcast(_ frame: Frame, to id: GroupID) {
+    guard let group = groups[id] else { return }
+    webSockets.load(frame.text)
+    let byteCount = frame.text.count
+    for connection in group.members where connection.isOpen {
+      if let socket = connection.directSocket {
+        if !socket.writeText(byteCount: byteCount) { broken.append(connection) }
+      } else {
+        queue(frame, for: connection, isWalking: true)
+        // A connection that was closed for its slowness has used the buffer for its close frame.
+        if !connection.isOpen { webSockets.load(frame.text) }
+      }
+    }
+    // Only now, because a connection that goes leaves its groups.
+    while let connection = broken.popLast() { settle(connection) }
+  }
+
+  private func settle(_ connection: Connection) {
+    leaveAll(connection)
+    if connection.isOpen { drop(connection) }
+  }
+
+  private func queue(_ frame: Frame, for connection: Connection, isWalking: Bool = false) {
+    let isFirst = connection.outbox.isEmpty
+    connection.outbox.append(frame)
+    if isFirst { connection.socket?.askWriteable() }
+    guard !isFirst, connection.outbox.byteCount > options.unsentBytesMax else { return }
+    options.log(.info, "connection \(connection.id.number) reads too slowly and is closed")
+    connection.outbox.removeAll()
+    connection.isMuted = true
+    startClosing(connection, .tryAgainLater, reason: "too slow a reader")
+    if isWalking { broken.append(connection) } else { leaveAll(connection) }
+  }
+
+  func join(_ id: ConnectionID, _ groupID: GroupID) {
+    guard let connection = connections[id], connection.isOpen else { return }
+    let group = groups[groupID] ?? Group(groupID)
+    groups[groupID] = group
+    group.add(connection)
+  }
+
+  func leave(_ id: ConnectionID, _ groupID: GroupID) {
+    guard let connection = connections[id], let group = groups[groupID] else { return }
+    group.remove(connection)
+    if group.members.isEmpty { groups[groupID] = nil }
+  }
+
+  private func leaveAll(_ connection: Connection) {
+    for membership in connection.memberships.reversed() {
+      leave(connection.id, membership.group.id)
+    }
+  }
+
+  /// Starts the end of a connection: what is queued, the close frame, and a second for the answer.
+  func close(_ connection: Connection, _ code: CloseCode, reason: String) {
+    guard connection.isOpen else { return }
+    connection.isMuted = true
+    startClosing(connection, code, reason: reason)
+    leaveAll(connection)
+  }
+
+  private func startClosing(_ connection: Connection, _ code: CloseCode, reason: String) {
+    connection.isHeard = false
+    connection.phase = .closing(code, reason: reason)
+    watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
+    // A tail that libwebsockets holds goes first; its room is what the writeable callback tells of.
+    guard let socket = connection.socket else { return }
+    if connection.outbox.isEmpty {
+      connection.phase = .silent
+      _ = socket.writeClose(code, reason: reason)
+    } else {
+      socket.askWriteable()
+    }
+  }
+
+  /// Drops a connection without a word; not from within libwebsockets.
+  private func drop(_ connection: Connection) { connection.socket?.kill() }
+
+  // MARK: Deadlines
+
+  func watch(_ subject: Deadlines.Subject, afterMilliseconds delay: UInt64) {
+    deadlines.add(subject, atMilliseconds: eventLoop.nowMilliseconds + delay)
+    setDeadlineTimer()
+  }
+
+  private func setDeadlineTimer() {
+    guard let due = deadlines.earliest, due != deadlineSet else { return }
+    deadlineSet = due
+    deadlineTimer?.set(atMilliseconds: due)
+  }
+
+  func lookAtDeadlines() {
+    deadlineSet = nil
+    let now = eventLoop.nowMilliseconds
+    while let subject = deadlines.popDue(atMilliseconds: now) {
+      switch subject {
+      case .silence(let id): if let connection = connections[id] { lookForLife(connection) }
+      case .farewell(let id): if let connection = connections[id] { drop(connection) }
+      case .exchange(let number): if let exchange = exchanges[number] { lookForProgress(exchange) }
+      }
+    }
+    setDeadlineTimer()
+  }
+
+  var pingMilliseconds: UInt64 { UInt64(min(max(0.01, options.pingSeconds), 1e9) * 1_000) }
+
+  /// Any byte counts as life, also the peer's own pings, which libwebsockets does not tell of: so the
+  /// kernel is asked. Its clock is too coarse to tell an answer to our ping from what came just before
+  /// it; so an answer also clears `isPinged`.
+  private func lookForLife(_ connection: Connection) {
+    guard let socket = connection.socket, connection.isOpen else { return }
+    let silence = socket.silenceMilliseconds
+    if silence < pingMilliseconds {
+      connection.isPinged = false
+      watch(.silence(connection.id), afterMilliseconds: pingMilliseconds - silence)
+    } else if !connection.isPinged {
+      connection.isPinged = true
+      guard socket.writePing() else { return drop(connection) }
+      watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
+    } else {
+      options.log(.info, "connection \(connection.id.number) is silent and is dropped")
+      drop(connection)
+    }
+  }
+}
+
+extension ServiceLoop: WebSocketListener {
+  func established(_ socket: WebSocket) -> UInt64 {
+    guard let handshake = adopting else { return 0 }
+    let isWelcome = !isStopping && connections.count < connectionsMax
+    let connection = connections.insert { Connection($0, socket: socket, isAnnounced: isWelcome) }
+    guard isWelcome else {
+      close(
+        connection, isStopping ? .goingAway : .tryAgainLater,
+        reason: isStopping ? "the server stops" : "too many connections")
+      return connection.id.number
+    }
+    watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
+    emit(.opened(connection.id, handshake))
+    return connection.id.number
+  }
+
+  func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64) {
+    guard let connection = connections[ConnectionID(number)], connection.isHeard else { return }
+    connection.isPinged = false
+    if isBinary {
+      return refuse(connection, .unsupportedData, reason: "messages are text")
+    }
+    guard connection.incoming.count + piece.count <= options.messageBytesMax else {
+      return refuse(
+        connection, .messageTooBig, reason: "a message is at most \(options.messageBytesMax) bytes")
+    }
+    // The bytes are libwebsockets', lent for this call on the loop's thread, and copied here.
+    unsafe piece.withUnsafeBufferPointer { unsafe connection.incoming.append(contentsOf: $0) }
+    guard isLast else { return }
+    connection.isYielding = connection.incoming.count > piece.count
+    let message = connection.incoming
+    connection.incoming = []
+    emit(.received(connection.id, message))
+  }
+
+  func ponged(number: UInt64) { connections[ConnectionID(number)]?.isPinged = false }
+
+  /// What was received before stays valid; nothing after it is looked at.
+  private func refuse(_ connection: Connection, _ code: CloseCode, reason: String) {
+    connection.incoming = []
+    connection.isHeard = false
+    connection.outbox.removeAll()
+    startClosing(connection, code, reason: reason)
+    leaveAll(connection)
+  }
+
+  func closing(number: UInt64) -> Bool {
+    guard let connection = connections[ConnectionID(number)] else { return true }
+    // The answer to our close frame; otherwise libwebsockets answers the peer's.
+    if case .silent = connection.phase { return true }
+    ending(number: number)
+    return false
+  }
+
+  func ending(number: UInt64) {
+    guard let connection = connections[ConnectionID(number)] else { return }
+    connection.phase = .silent
+    connection.incoming = []
+    connection.outbox.removeAll()
+    watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
+  }
+
+  func writeable(number: UInt64) -> Bool {
+    connections[ConnectionID(number)]?.flush() ?? true
+  }
+
+  func closed(number: UInt64) {
+    guard let connection = connections[ConnectionID(number)], connection.socket != nil else {
+      return
+    }
+    connection.socket = nil
+    connection.phase = .silent
+    connection.incoming = []
+    connection.outbox.removeAll()
+    leaveAll(connection)
+    emit(.closed(connection.id))
+  }
+}

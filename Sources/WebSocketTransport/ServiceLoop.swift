@@ -1,0 +1,186 @@
+import CLibuv
+
+/// The event loop of the server's network: one thread, one listening socket, every connection.
+///
+/// Make it, listen to mailboxes, and `run` it, all on one thread; it is not `Sendable`, so the compiler
+/// holds you to it. Other threads reach it by a `Mailbox`.
+public final class ServiceLoop {
+  let options: TransportOptions
+  let eventLoop: EventLoop
+  let webSockets: WebSocketContext
+  private let listener: TCPListener
+  private let bell: Bell
+  private var signals: LoopSignals?
+  private var turn: LoopTurn?
+  private var wakeTimer: LoopTimer?
+  var deadlineTimer: LoopTimer?
+  private var drainTimer: LoopTimer?
+
+  var connections = ConnectionTable()
+  var connectionsMax: Int
+  let socketsMax: Int
+  var groups: [GroupID: Group] = [:]
+  var exchanges: [UInt64: HTTPExchange] = [:]
+  var exchangeSerial: UInt64 = 0
+  var requests: [RequestID: HTTPExchange] = [:]
+  var requestSerial: UInt64 = 0
+  var deadlines = Deadlines()
+  var deadlineSet: UInt64?
+  /// The handshake of the socket that is being handed to libwebsockets.
+  var adopting: Handshake?
+  /// Connections whose socket broke during a broadcast.
+  var broken: [Connection] = []
+
+  private var handler: ((TransportEvent, inout [TransportAction]) -> Void)?
+  private var events: [TransportEvent] = []
+  private var actions: [TransportAction] = []
+  private var isHandling = false
+  private var hasStopBeenAsked = false
+  private(set) var isStopping = false
+  private var isOver = false
+
+  /// Milliseconds after which a peer that does not answer a close frame is dropped.
+  static let farewellMilliseconds: UInt64 = 1_000
+  /// Milliseconds that a request may take to arrive, an answer to go out, and a connection to idle.
+  static let patienceMilliseconds: UInt64 = 10_000
+  static let sendBufferBytes = 131_072
+
+  /// Binds and listens; connections are accepted from `run` on.
+  public init(_ options: TransportOptions) throws(TransportError) {
+    self.options = options
+    // Some descriptors for what is not a connection: files, the loop's own, one in passing.
+    let spare = 128
+    let limit = shim_raise_descriptor_limit(Int64(options.connectionsMax) + 1_024)
+    let room = limit < 0 ? options.connectionsMax + spare : Int(limit) - spare
+    socketsMax = max(16, min(room, options.connectionsMax + 896))
+    // The rest is for HTTP, and for those who are told that there is no room.
+    connectionsMax = max(1, min(options.connectionsMax, socketsMax - min(256, socketsMax / 8)))
+    eventLoop = try EventLoop()
+    listener = try TCPListener(eventLoop, address: options.address, port: options.port)
+    LibraryLog.send(to: options.log)
+    webSockets = try WebSocketContext(eventLoop, subprotocol: options.subprotocol)
+    bell = Bell(eventLoop)
+    if connectionsMax < options.connectionsMax {
+      options.log(
+        .warning,
+        "room for \(connectionsMax) connections only: the limit of descriptors is \(limit)")
+    }
+    webSockets.listener = self
+    listener.accepted = { [unowned self] in accepted($0) }
+    turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
+    signals = LoopSignals(eventLoop) { [unowned self] in signalled() }
+    wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
+    deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
+    drainTimer = LoopTimer(eventLoop) { [unowned self] in finish() }
+  }
+
+  deinit {
+    // What libuv and libwebsockets know of this object ends here, on the thread that ran it.
+    webSockets.listener = nil
+    for exchange in exchanges.values { exchange.stream.close() }
+    listener.close()
+    signals?.close()
+    turn?.close()
+    for timer in [wakeTimer, deadlineTimer, drainTimer] { timer?.close() }
+    bell.close()
+    webSockets.close()
+  }
+
+  /// The port that was really bound.
+  public var port: Int { listener.port }
+
+  /// Makes a post to this mailbox a `TransportEvent.woken` of this loop.
+  public func listen<Message>(to mailbox: Mailbox<Message>) { mailbox.hang(bell) }
+
+  /// Emits `TransportEvent.stopRequested`, as SIGINT and SIGTERM do.
+  public func stop() { emit(.stopRequested) }
+
+  /// Runs until `TransportAction.stop` has drained, or until a second signal.
+  ///
+  /// Each event is handed to `handle`, never from within itself, and the actions that it appends are
+  /// carried out in order before the next event. When draining took too long or a second signal came,
+  /// the connections that were left are dropped without a `TransportEvent.closed`.
+  public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
+    withoutActuallyEscaping(handle) { handle in
+      handler = handle
+      if !isOver { eventLoop.run() }
+      handler = nil
+    }
+  }
+
+  /// Queues an event; it is handled outside of all callbacks, before the loop waits again.
+  func emit(_ event: TransportEvent) { events.append(event) }
+
+  private func handleEvents() {
+    guard !isHandling, let handler else { return }
+    isHandling = true
+    defer { isHandling = false }
+    if bell.takeRing() { events.append(.woken) }
+    while !events.isEmpty, !isOver {
+      var batch: [TransportEvent] = []
+      swap(&batch, &events)
+      for event in batch where isCurrent(event) {
+        actions.removeAll(keepingCapacity: true)
+        handler(event, &actions)
+        for action in actions { carryOut(action) }
+        if isOver { return }
+      }
+    }
+    finishIfDrained()
+  }
+
+  /// Nothing is delivered from a connection that is being closed but its end, which frees its identity.
+  private func isCurrent(_ event: TransportEvent) -> Bool {
+    switch event {
+    case .received(let id, _):
+      guard let connection = connections[id] else { return false }
+      return !connection.isMuted
+    case .closed(let id):
+      guard let connection = connections[id] else { return false }
+      connections.remove(id)
+      return connection.isAnnounced
+    default: return true
+    }
+  }
+
+  private func carryOut(_ action: TransportAction) {
+    switch action {
+    case .send(let frame, let id): send(frame, to: id)
+    case .broadcast(let frame, let group): broadcast(frame, to: group)
+    case .join(let id, let group): join(id, group)
+    case .leave(let id, let group): leave(id, group)
+    case .close(let id, let code, let reason):
+      if let connection = connections[id] { close(connection, code, reason: reason) }
+    case .respond(let response, let request):
+      requests.removeValue(forKey: request)?.answer(response)
+    case .wake(let delay):
+      if let delay { wakeTimer?.set(afterMicroseconds: delay) } else { wakeTimer?.cancel() }
+    case .stop: startStopping()
+    }
+  }
+
+  private func signalled() {
+    if hasStopBeenAsked { return finish() }
+    hasStopBeenAsked = true
+    emit(.stopRequested)
+  }
+
+  private func startStopping() {
+    guard !isStopping else { return }
+    isStopping = true
+    hasStopBeenAsked = true
+    listener.close()
+    for connection in connections.all { close(connection, .goingAway, reason: "the server stops") }
+    for exchange in Array(exchanges.values) { exchange.stop() }
+    drainTimer?.set(afterMicroseconds: Int64(min(max(0, options.drainSeconds), 1e9) * 1_000_000))
+  }
+
+  private func finishIfDrained() {
+    if isStopping, connections.count == 0, exchanges.isEmpty { finish() }
+  }
+
+  private func finish() {
+    isOver = true
+    eventLoop.stop()
+  }
+}

@@ -1,0 +1,68 @@
+import CLibuv
+
+/// The listening socket.
+@safe final class TCPListener {
+  private let loop: EventLoop
+  // Owned by this object until `close`, from then on by libuv until its close callback frees it. The
+  // loop's thread.
+  private var raw: UnsafeMutablePointer<uv_tcp_t>?
+  /// The port that was really bound.
+  let port: Int
+  var accepted: (TCPStream) -> Void = { _ in }
+
+  /// Binds and listens.
+  ///
+  /// libuv sets SO_REUSEADDR and not SO_REUSEPORT: a restart does not wait for old connections' TIME_WAIT,
+  /// and a second server on a port in use is refused.
+  init(_ loop: EventLoop, address: String, port: Int) throws(TransportError) {
+    guard (0...65_535).contains(port) else { throw .failed("no port number: \(port)") }
+    self.loop = loop
+    let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+    unsafe uv_tcp_init(loop.raw, raw)
+    unsafe self.raw = raw
+    let numeric = address == "localhost" ? "127.0.0.1" : address
+    // The string lives for the call.
+    var status = unsafe shim_bind(raw, numeric, CInt(port))
+    if status == 0 {
+      // The callback runs on the loop's thread while `raw` is open, so that its data is this object.
+      status = unsafe shim_listen(raw, 4_096) { handle, status in
+        guard status == 0, let data = unsafe shim_data(handle) else { return }
+        unsafe Unmanaged<TCPListener>.fromOpaque(data).takeUnretainedValue().accept()
+      }
+    }
+    self.port = status == 0 ? Int(unsafe shim_bound_port(raw)) : 0
+    if status != 0 {
+      close()
+      throw Self.error(status, address: address, port: port)
+    }
+    // libuv borrows this object until `close`.
+    unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit { close() }
+
+  private static func error(_ status: CInt, address: String, port: Int) -> TransportError {
+    switch status {
+    case UV_EADDRINUSE.rawValue: .addressInUse(address: address, port: port)
+    case UV_EADDRNOTAVAIL.rawValue, UV_EINVAL.rawValue:
+      .addressNotAvailable(address: address, port: port)
+    case UV_EACCES.rawValue, UV_EPERM.rawValue: .permissionDenied(address: address, port: port)
+    default: .failed("cannot listen on \(address) port \(port): \(errorName(status))")
+    }
+  }
+
+  private func accept() {
+    guard let raw = unsafe raw, let stream = unsafe TCPStream(loop, acceptedFrom: raw) else {
+      return
+    }
+    accepted(stream)
+  }
+
+  func close() {
+    guard let raw = unsafe raw else { return }
+    unsafe self.raw = nil
+    unsafe shim_set_data(raw, nil)
+    // libuv gives the memory back here, and nobody else knows it any more.
+    unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
+  }
+}

@@ -1,0 +1,85 @@
+/// What the server wants done; carried out in order, on the loop's thread, right after the event.
+public enum TransportAction: Sendable, Equatable {
+  /// Sends one text message to one connection; unknown or closing ones are passed over in silence.
+  case send(Frame, to: ConnectionID)
+  /// Sends one text message to every member of a group: built once, sent to all.
+  case broadcast(Frame, to: GroupID)
+  /// Makes a connection a member of a group; a group exists while it has members.
+  case join(ConnectionID, GroupID)
+  /// Ends a membership; a closed connection has left all its groups by itself.
+  case leave(ConnectionID, GroupID)
+  /// Sends what is queued, then a close frame, and gives up on the peer's answer after a second.
+  case close(ConnectionID, CloseCode, reason: String)
+  /// Answers an HTTP request.
+  case respond(HTTPResponse, to: RequestID)
+  /// Asks for one `TransportEvent.deadline` this many microseconds from now (0: at once), instead of
+  /// the one asked for before; nil asks for none.
+  case wake(afterMicroseconds: Int64?)
+  /// Stops listening, closes every connection with 1001 once its queue is sent, answers what HTTP is
+  /// left with 503, and makes `run` return when all are gone or `TransportOptions.drainSeconds` are over.
+  case stop
+}
+
+/// The bytes of one text message, and what it may replace.
+public struct Frame: Sendable, Equatable {
+  /// UTF-8, one JSON object.
+  public let text: [UInt8]
+  /// When this frame meets an unsent one with the same key in a connection's queue, the older one is
+  /// dropped and this one takes its place at the end. nil: it is never dropped and drops nothing.
+  public let replaces: UInt64?
+
+  public init(_ text: [UInt8], replaces: UInt64? = nil) {
+    self.text = text
+    self.replaces = replaces
+  }
+}
+
+/// A set of connections that hear the same broadcasts.
+public struct GroupID: Hashable, Sendable {
+  public let number: UInt64
+
+  public init(_ number: UInt64) {
+    self.number = number
+  }
+}
+
+/// RFC 6455 §7.4.1, those that this server sends.
+public enum CloseCode: UInt16, Sendable, Equatable {
+  case goingAway = 1001
+  case unsupportedData = 1003
+  case invalidPayload = 1007
+  case policyViolation = 1008
+  case messageTooBig = 1009
+  case tryAgainLater = 1013
+}
+
+/// The answer to an HTTP request.
+public struct HTTPResponse: Sendable, Equatable {
+  public var status: Int
+  public var contentType: String
+  /// Further headers, names as they go out.
+  public var headers: [HTTPHeader]
+  public var body: [UInt8]
+
+  public init(
+    status: Int, contentType: String = "application/json; charset=utf-8",
+    headers: [HTTPHeader] = [],
+    body: [UInt8] = []
+  ) {
+    self.status = status
+    self.contentType = contentType
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// One header field of an answer.
+public struct HTTPHeader: Sendable, Equatable {
+  public var name: String
+  public var value: String
+
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}

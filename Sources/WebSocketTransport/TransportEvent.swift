@@ -1,0 +1,101 @@
+/// What the network, the mailbox and the clock tell the server, one at a time, on the loop's thread.
+public enum TransportEvent: Sendable {
+  /// A WebSocket handshake was accepted; nothing else about this connection came before it.
+  case opened(ConnectionID, Handshake)
+  /// One whole text message, valid UTF-8 and within the size limit.
+  case received(ConnectionID, [UInt8])
+  /// The connection is gone, for whatever reason; its identity never comes back.
+  case closed(ConnectionID)
+  /// A whole HTTP request for a path under one of `TransportOptions.servicePaths`; owes one `respond`.
+  case requested(RequestID, HTTPRequest)
+  /// The instant asked for by `TransportAction.wake` has come.
+  case deadline
+  /// Somebody posted to the mailbox that this loop listens to.
+  case woken
+  /// SIGINT or SIGTERM, or `ServiceLoop.stop()`.
+  case stopRequested
+}
+
+/// The identity of one WebSocket connection; unique in the life of the process.
+public struct ConnectionID: Hashable, Sendable {
+  public let number: UInt64
+
+  public init(_ number: UInt64) {
+    self.number = number
+  }
+}
+
+/// The identity of one HTTP request that waits for its answer; unique in the life of the process.
+public struct RequestID: Hashable, Sendable {
+  public let number: UInt64
+
+  public init(_ number: UInt64) {
+    self.number = number
+  }
+}
+
+/// What a client said when it asked for a WebSocket.
+public struct Handshake: Sendable, Equatable {
+  /// The query's decoded pairs, in their order: `?timer=a&timer=b` is two.
+  public var query: [QueryItem]
+  /// Lowercase header names; only those in `HTTPRequest.headersKept`.
+  public var headers: [String: String]
+  /// The peer's numeric address, `127.0.0.1` or `::1`.
+  public var peerAddress: String
+  /// The subprotocols asked for, in their order; empty when none were.
+  public var subprotocols: [String]
+
+  public init(
+    query: [QueryItem] = [], headers: [String: String] = [:], peerAddress: String = "127.0.0.1",
+    subprotocols: [String] = []
+  ) {
+    self.query = query
+    self.headers = headers
+    self.peerAddress = peerAddress
+    self.subprotocols = subprotocols
+  }
+}
+
+/// One `name=value` of a query string, percent-decoded.
+public struct QueryItem: Sendable, Equatable {
+  public var name: String
+  public var value: String
+
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A whole HTTP request.
+public struct HTTPRequest: Sendable, Equatable {
+  /// `GET`, `HEAD`, `POST`, `PUT`, `PATCH`, `DELETE` or `OPTIONS`.
+  public var method: String
+  /// Path segments between the slashes, each percent-decoded by itself, so that a segment may hold `/`:
+  /// `/api/timers/a%2Fb` is `["api", "timers", "a/b"]`.
+  public var path: [String]
+  public var query: [QueryItem]
+  /// Lowercase header names; only those in `headersKept`.
+  public var headers: [String: String]
+  public var body: [UInt8]
+  public var peerAddress: String
+
+  /// The headers that are handed on; nothing else of a request's head reaches the server.
+  public static let headersKept = [
+    "host", "origin", "authorization", "content-type", "if-match", "if-none-match",
+    "idempotency-key",
+    "sec-fetch-site", "x-forwarded-for", "forwarded",
+  ]
+
+  public init(
+    method: String, path: [String], query: [QueryItem] = [], headers: [String: String] = [:],
+    body: [UInt8] = [], peerAddress: String = "127.0.0.1"
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+    self.peerAddress = peerAddress
+  }
+}

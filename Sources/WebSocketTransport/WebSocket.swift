@@ -1,0 +1,100 @@
+import CLibuv
+import CLibwebsockets
+
+/// One established WebSocket of libwebsockets.
+///
+/// Valid from `WebSocketListener.established` until `WebSocketListener.closed`; whoever keeps one forgets
+/// it then. The loop's thread.
+@safe struct WebSocket {
+  // Owned by libwebsockets.
+  private let raw: OpaquePointer
+  private let scratch: FrameBuffer
+
+  init(_ raw: OpaquePointer, scratch: FrameBuffer) {
+    unsafe self.raw = raw
+    self.scratch = scratch
+  }
+
+  /// Whether libwebsockets still holds the tail of an earlier frame.
+  var isBackedUp: Bool { unsafe lws_partial_buffered(raw) != 0 }
+
+  private var descriptor: CInt { unsafe lws_get_socket_fd(raw) }
+
+  /// How long the peer has sent nothing; 0 when that is not known.
+  var silenceMilliseconds: UInt64 { UInt64(max(0, shim_silence_milliseconds(descriptor))) }
+
+  /// Sends the text that lies in the frame buffer; what the socket does not take is kept by
+  /// libwebsockets. False when the connection is broken.
+  func writeText(byteCount: Int) -> Bool { write(byteCount, LWS_WRITE_TEXT) }
+
+  /// Loads the frame buffer with a text and sends it.
+  func write(text: [UInt8]) -> Bool {
+    scratch.load(text)
+    return writeText(byteCount: text.count)
+  }
+
+  func writePing() -> Bool {
+    // Not an empty one: libwebsockets would not tell of its pong.
+    scratch.load([0x74])
+    return write(1, LWS_WRITE_PING)
+  }
+
+  /// RFC 6455 §5.5: a control frame carries at most 125 bytes, two of which are the code.
+  func writeClose(_ code: CloseCode, reason: String) -> Bool {
+    var words = Substring(reason)
+    while words.utf8.count > 123 { words.removeLast() }
+    // Written as raw bytes (LWS_WRITE_RAW, a macro for this), because libwebsockets' own close goes by its timers, one a connection in a
+    // list that it walks. It takes the peer's answer for a close of the peer's: see
+    // `WebSocketListener.closing`.
+    let count = UInt8(2 + words.utf8.count)
+    scratch.load(
+      [0x88, count, UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)] + words.utf8)
+    return write(Int(count) + 2, LWS_WRITE_HTTP)
+  }
+
+  private func write(_ count: Int, _ kind: lws_write_protocol) -> Bool {
+    // The buffer has LWS_PRE bytes in front, which lws fills with the frame's header; a server's
+    // payload is not masked, so that the bytes can be sent to the next one as they are. lws keeps no
+    // pointer to it after the call.
+    unsafe lws_write(raw, scratch.payload, count, kind) >= 0
+  }
+
+  /// Asks for `WebSocketListener.writeable`.
+  func askWriteable() { _ = unsafe lws_callback_on_writable(raw) }
+
+  /// Drops the connection, which calls `WebSocketListener.closed` before it returns. Never to be called
+  /// from within one of libwebsockets' callbacks.
+  func kill() {
+    if isBackedUp {
+      // A peer that does not read: let the kernel forget what it holds for it, and let libwebsockets
+      // find out by a failing write, or it would wait five seconds for the tail to go out.
+      shim_abort_on_close(descriptor)
+      shim_shut_down(descriptor)
+      _ = write(text: [])
+    }
+    unsafe shim_kill(raw)
+  }
+}
+
+/// The bytes of the frame that is being sent, with room for its header in front.
+@safe final class FrameBuffer {
+  // Owned by this object; the loop's thread. lws_write borrows it for the call.
+  private var room: UnsafeMutableBufferPointer<UInt8>
+
+  init() { unsafe room = .allocate(capacity: shim_lws_pre + 4_096) }
+
+  deinit { unsafe room.deallocate() }
+
+  var payload: UnsafeMutablePointer<UInt8>? {
+    unsafe room.baseAddress.map { unsafe $0 + shim_lws_pre }
+  }
+
+  func load(_ bytes: [UInt8]) {
+    if unsafe bytes.count + shim_lws_pre > room.count {
+      unsafe room.deallocate()
+      unsafe room = .allocate(capacity: shim_lws_pre + bytes.count * 2)
+    }
+    // The room is large enough, see above; the array lends its bytes for the call.
+    unsafe payload?.update(from: bytes, count: bytes.count)
+  }
+}

@@ -1,0 +1,106 @@
+import WebSocketTransport
+
+/// Answers each message with itself, and does what a few words ask for:
+///
+/// - `join` and `leave`: of the one group, which `broadcast:COUNT:SIZE` sends to (its frames replace each
+///   other) as does `flood:COUNT:SIZE` (they don't), at most one batch of 100 a turn of the loop;
+/// - `large:SIZE`: a message of that size; `close`: the end with 1001;
+/// - `post`: an answer by way of the mailbox; `wake:MICROSECONDS`: one at that deadline.
+struct Echo {
+  let mailbox: Mailbox<String>
+  var openedCount = 0
+  var closedCount = 0
+  private var live: Set<ConnectionID> = []
+  private var asker: ConnectionID?
+  private var isReplacing = false
+  private var sent = 0
+  private var left = 0
+  private var size = 0
+  private var wakeAsker: ConnectionID?
+  private static let everybody = GroupID(1)
+  private static let large = (0..<2_000_000).map { UInt8($0 % 251) }
+
+  init(mailbox: Mailbox<String>) { self.mailbox = mailbox }
+
+  mutating func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
+    switch event {
+    case .opened(let id, let handshake):
+      openedCount += 1
+      live.insert(id)
+      for item in handshake.query where item.name == "say" {
+        actions.append(.send(Frame(Array(item.value.utf8)), to: id))
+      }
+    case .received(let id, let text): obey(String(decoding: text, as: UTF8.self), id, &actions)
+    case .closed(let id):
+      closedCount += 1
+      precondition(live.remove(id) != nil, "closed twice, or never opened")
+    case .requested(let id, let request): answer(request, id, &actions)
+    case .deadline: deadline(&actions)
+    case .woken:
+      for text in mailbox.drain() {
+        if let asker { actions.append(.send(Frame(Array(text.utf8)), to: asker)) }
+      }
+    case .stopRequested: actions.append(.stop)
+    }
+  }
+
+  private mutating func obey(
+    _ text: String, _ id: ConnectionID, _ actions: inout [TransportAction]
+  ) {
+    let words = text.split(separator: ":")
+    switch words.first {
+    case "join": actions += [.join(id, Self.everybody), .send(Frame(Array("joined".utf8)), to: id)]
+    case "leave": actions += [.leave(id, Self.everybody), .send(Frame(Array("left".utf8)), to: id)]
+    case "broadcast" where words.count == 3, "flood" where words.count == 3:
+      isReplacing = words[0] == "broadcast"
+      (left, size) = (Int(words[1]) ?? 0, Int(words[2]) ?? 0)
+      actions.append(.wake(afterMicroseconds: 0))
+    case "large" where words.count == 2:
+      actions.append(.send(Frame(Array(repeating: 0x78, count: Int(words[1]) ?? 0)), to: id))
+    case "close": actions.append(.close(id, .goingAway, reason: "as you wish"))
+    case "post":
+      asker = id
+      mailbox.post("posted")
+    case "wake" where words.count == 2:
+      wakeAsker = id
+      actions.append(.wake(afterMicroseconds: Int64(words[1])))
+    default: actions.append(.send(Frame(Array(text.utf8)), to: id))
+    }
+  }
+
+  /// Sends the next frames of a broadcast: `17 xxxxx`, numbered throughout, filled up to the size.
+  private mutating func deadline(_ actions: inout [TransportAction]) {
+    if let asker = wakeAsker {
+      wakeAsker = nil
+      actions.append(.send(Frame(Array("woken".utf8)), to: asker))
+    }
+    for _ in 0..<min(100, left) {
+      sent += 1
+      left -= 1
+      var text = Array("\(sent) ".utf8)
+      text += Array(repeating: 0x78, count: max(0, size - text.count))
+      actions.append(.broadcast(Frame(text, replaces: isReplacing ? 7 : nil), to: Self.everybody))
+    }
+    if left > 0 { actions.append(.wake(afterMicroseconds: 2_000)) }
+  }
+
+  /// `/api/…` answers with what it was asked; `/api/never` does not answer, `/api/large` with 2 MB.
+  private func answer(
+    _ request: HTTPRequest, _ id: RequestID, _ actions: inout [TransportAction]
+  ) {
+    if request.path == ["api", "never"] { return }
+    if request.path == ["api", "large"] {
+      actions.append(.respond(HTTPResponse(status: 200, body: Self.large), to: id))
+      return
+    }
+    let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "|")
+    let headers = request.headers.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    let lines = [
+      request.method, request.path.joined(separator: "|"), query, headers.joined(separator: "|"),
+      String(decoding: request.body, as: UTF8.self), request.peerAddress,
+    ]
+    let body = Array(lines.joined(separator: "\n").utf8)
+    actions.append(
+      .respond(HTTPResponse(status: 200, contentType: "text/plain", body: body), to: id))
+  }
+}

@@ -1,0 +1,43 @@
+import WebSocketTransport
+
+/// `--port 0 --ping-seconds 1 …`
+struct EchoArguments {
+  var options = TransportOptions()
+  /// Loops to make and drop before the one that serves.
+  var rehearsalCount = 0
+
+  init(_ arguments: [String]) {
+    options.port = 0
+    options.log = { level, line in print("log \(level) \(line)") }
+    options.commonHeaders = [HTTPHeader("X-Content-Type-Options", "nosniff")]
+    let page = Array("<!doctype html><title>echo</title>".utf8)
+    options.staticFiles = [
+      "/index.html": StaticFile(
+        contentType: "text/html; charset=utf-8", body: page, entityTag: "\"page1\""),
+      "/big.bin": StaticFile(
+        contentType: "application/octet-stream", body: (0..<3_000_000).map { UInt8($0 % 251) },
+        entityTag: "\"big1\""),
+    ]
+    options.admission = { handshake in
+      handshake.query.contains(QueryItem("refuse", "yes"))
+        ? HTTPResponse(status: 403, contentType: "text/plain", body: Array("go away".utf8)) : nil
+    }
+    var rest = arguments.dropFirst()
+    while let name = rest.popFirst(), let value = rest.popFirst() { set(name, value) }
+  }
+
+  private mutating func set(_ name: String, _ value: String) {
+    switch name {
+    case "--address": options.address = value
+    case "--port": options.port = Int(value) ?? 0
+    case "--path": options.webSocketPath = value
+    case "--ping-seconds": options.pingSeconds = Double(value) ?? 20
+    case "--drain-seconds": options.drainSeconds = Double(value) ?? 3
+    case "--connections-max": options.connectionsMax = Int(value) ?? 20_000
+    case "--message-bytes-max": options.messageBytesMax = Int(value) ?? 16_384
+    case "--unsent-bytes-max": options.unsentBytesMax = Int(value) ?? 262_144
+    case "--rehearsals": rehearsalCount = Int(value) ?? 0
+    default: print("unknown option \(name)")
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// A small server on the transport's public face, for the tests of the transport itself.
+
+import Glibc
+import WebSocketTransport
+
+func serve(_ options: TransportOptions) throws(TransportError) -> Echo {
+  let loop = try ServiceLoop(options)
+  let mailbox = Mailbox<String>()
+  loop.listen(to: mailbox)
+  print("listening on \(options.address):\(loop.port)")
+  fflush(nil)
+  var echo = Echo(mailbox: mailbox)
+  loop.run { event, actions in echo.handle(event, &actions) }
+  return echo
+}
+
+do {
+  let arguments = EchoArguments(CommandLine.arguments)
+  for _ in 0..<arguments.rehearsalCount {
+    let loop = try ServiceLoop(arguments.options)
+    loop.stop()
+    loop.run { event, actions in
+      if case .stopRequested = event { actions.append(.stop) }
+    }
+    _ = try ServiceLoop(arguments.options)
+  }
+  let echo = try serve(arguments.options)
+  // After the loop is gone a post is nothing but queued.
+  echo.mailbox.post("into the void")
+  print("stopped opened=\(echo.openedCount) closed=\(echo.closedCount)")
+} catch {
+  print("error: \(error)")
+  exit(1)
+}

@@ -1,0 +1,662 @@
+"""The transport, seen from outside: the echo program is run, and talked to by several clients.
+
+TIMERSYNC_ECHO names the program; pytest, websockets and aiohttp are needed. Ports are picked by the
+system, and nothing waits longer than it has to.
+"""
+
+import asyncio
+import base64
+import contextlib
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+import aiohttp
+import pytest
+import websockets
+from websockets.sync.client import connect
+
+ECHO = os.environ["TIMERSYNC_ECHO"]
+KEY = base64.b64encode(b"0123456789abcdef").decode()
+
+
+class Server:
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen(
+            [ECHO, "--port", "0", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.lines = []
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if found := re.match(r"listening on .*:(\d+)$", line):
+                self.port = int(found[1])
+                return
+        raise RuntimeError("".join(self.lines))
+
+    @property
+    def url(self):
+        return f"ws://127.0.0.1:{self.port}/ws"
+
+    def stop(self, signal_number=signal.SIGTERM):
+        """Ends it and answers its exit code and its last line."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal_number)
+        output, _ = self.process.communicate(timeout=20)
+        self.lines += output.splitlines()
+        return self.process.returncode, self.lines[-1].strip()
+
+    def socket(self, receive_buffer=None):
+        plain = socket.socket()
+        if receive_buffer:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        plain.settimeout(10)
+        plain.connect(("127.0.0.1", self.port))
+        return plain
+
+    def web_socket(self, receive_buffer=None, more=""):
+        """A raw socket on which the handshake is done."""
+        plain = self.socket(receive_buffer)
+        plain.sendall(handshake(more=more))
+        assert read_head(plain).startswith(b"HTTP/1.1 101")
+        return plain
+
+
+@contextlib.contextmanager
+def running(*arguments):
+    server = Server(*arguments)
+    try:
+        yield server
+    finally:
+        code, last = server.stop()
+        assert code == 0, server.lines
+        counts = re.match(r"stopped opened=(\d+) closed=(\d+)", last)
+        assert counts and counts[1] == counts[2], server.lines
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running() as server:
+        yield server
+
+
+def handshake(method="GET", path="/ws", version="HTTP/1.1", more="", **headers):
+    fields = {
+        "Host": "x", "Upgrade": "websocket", "Connection": "Upgrade",
+        "Sec_WebSocket_Version": "13", "Sec_WebSocket_Key": KEY} | headers
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in fields.items() if value is not None]
+    return "\r\n".join([f"{method} {path} {version}", *lines, "", ""]).encode() + frame_bytes(more)
+
+
+def frame_bytes(text):
+    return frame(1, text.encode()) if text else b""
+
+
+def frame(opcode, payload=b"", final=True):
+    """A client's frame, masked with zeros."""
+    head = bytes([opcode | (0x80 if final else 0)])
+    if len(payload) < 126:
+        head += bytes([0x80 | len(payload)])
+    else:
+        head += bytes([0x80 | 126]) + struct.pack("!H", len(payload))
+    return head + bytes(4) + payload
+
+
+def read_exactly(plain, count):
+    got = b""
+    while len(got) < count:
+        piece = plain.recv(count - len(got))
+        if not piece:
+            raise EOFError(got)
+        got += piece
+    return got
+
+
+def read_head(plain):
+    got = b""
+    while not got.endswith(b"\r\n\r\n"):
+        got += read_exactly(plain, 1)
+    return got
+
+
+def read_frame(plain):
+    first, length = read_exactly(plain, 2)
+    if length == 126:
+        length, = struct.unpack("!H", read_exactly(plain, 2))
+    elif length == 127:
+        length, = struct.unpack("!Q", read_exactly(plain, 8))
+    return first & 0x0F, read_exactly(plain, length)
+
+
+def read_answer(plain, method="GET"):
+    """Status, headers and body of one HTTP answer."""
+    lines = read_head(plain).decode().split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines[1:] if line)
+    length = int(headers.get("content-length", 0))
+    body = b"" if method == "HEAD" else read_exactly(plain, length)
+    return int(lines[0].split()[1]), headers, body
+
+
+def ask(server, request):
+    with contextlib.closing(server.socket()) as plain:
+        plain.sendall(request if isinstance(request, bytes) else request.encode())
+        return read_answer(plain, "HEAD" if request[:4] in (b"HEAD", "HEAD") else "GET")
+
+
+def closing(ws):
+    """The code and reason with which the server ends the connection."""
+    with pytest.raises(websockets.ConnectionClosed) as caught:
+        for _ in range(100_000):
+            ws.recv(timeout=10)
+    received = caught.value.rcvd
+    return (received.code, received.reason) if received else (1006, "")
+
+
+class TestHandshake:
+    @pytest.mark.parametrize(
+        "request_bytes, status, words",
+        [
+            (handshake(path="/other"), 404, "/ws"),
+            (handshake(path="/"), 404, "/ws"),
+            (handshake("POST"), 405, "GET"),
+            (handshake(version="HTTP/1.0"), 400, "HTTP/1.1"),
+            (handshake(Sec_WebSocket_Version="12"), 426, "13"),
+            (handshake(Sec_WebSocket_Version=None), 426, "13"),
+            (handshake(Upgrade="h2c"), 426, "websocket"),
+            (handshake(Connection="keep-alive"), 426, "websocket"),
+            (handshake(Sec_WebSocket_Key="c2hvcnQ="), 400, "16 bytes"),
+            (handshake(Sec_WebSocket_Key=None), 400, "16 bytes"),
+            (handshake(Sec_WebSocket_Key="!" * 22 + "=="), 400, "16 bytes"),
+            (handshake(Sec_WebSocket_Protocol="other, token.abc"), 400, "timersync.v1"),
+            (handshake(path="/ws?refuse=yes"), 403, "go away"),
+            (handshake(path="/ws?timer=%ff"), 400, "UTF-8"),
+            (handshake(Host=None), 400, "Host"),
+        ])
+    def test_a_wrong_one_is_refused_and_told_why(self, server, request_bytes, status, words):
+        got, headers, body = ask(server, request_bytes)
+
+        assert (got, headers.get("sec-websocket-version")) == (status, "13" if status == 426 else None)
+        assert words in body.decode() and body.count(b"\n") <= 1
+        assert headers["x-content-type-options"] == "nosniff"
+
+    def test_h2c_on_another_path_is_passed_over(self, server):
+        status, headers, _ = ask(server, handshake(path="/index.html", Upgrade="h2c", HTTP2_Settings="AAMAAABk"))
+
+        assert status == 200 and "upgrade" not in headers
+
+    @pytest.mark.parametrize("asked", [["timersync.v1"], ["token.abc", "timersync.v1"], None])
+    def test_the_subprotocol_is_selected_when_asked_for(self, server, asked):
+        with connect(server.url, subprotocols=asked) as ws:
+            assert ws.subprotocol == ("timersync.v1" if asked else None)
+
+    def test_no_extension_is_offered(self, server):
+        with connect(server.url, compression="deflate") as ws:
+            assert ws.response.headers.get("Sec-WebSocket-Extensions") is None
+
+    def test_the_query_is_decoded_as_a_form(self, server):
+        with connect(f"{server.url}?say=a+b%2Bc%26d&say=%C3%A9%20100%&x") as ws:
+            assert [ws.recv(timeout=5), ws.recv(timeout=5)] == ["a b+c&d", "é 100%"]
+
+    def test_a_message_may_come_along_with_the_handshake(self, server):
+        with contextlib.closing(server.web_socket(more="early")) as plain:
+            assert read_frame(plain) == (1, b"early")
+
+    def test_many_messages_may_come_along(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            plain.sendall(handshake() + b"".join(frame(1, b"%05d" % n * 200) for n in range(55)))
+            assert read_head(plain).startswith(b"HTTP/1.1 101")
+            for number in range(55):
+                assert read_frame(plain) == (1, b"%05d" % number * 200)
+
+    def test_a_handshake_may_come_byte_by_byte(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            for byte in handshake():
+                plain.sendall(bytes([byte]))
+            assert read_head(plain).startswith(b"HTTP/1.1 101")
+
+
+class TestMessages:
+    def test_text_comes_back_whole_or_in_fragments(self, server):
+        with connect(server.url) as ws:
+            for message in ["hi", "", "é" * 60, "x" * 16_384, ["a", "bé", "c"], ["x" * 8_192] * 2]:
+                ws.send(message)
+                assert ws.recv(timeout=5) == "".join(message)
+
+    def test_a_ping_between_fragments_is_answered(self, server):
+        with contextlib.closing(server.web_socket()) as plain:
+            plain.sendall(frame(1, b"a", final=False) + frame(9, b"p") + frame(0, b"b"))
+            assert sorted([read_frame(plain), read_frame(plain)]) == [(1, b"ab"), (10, b"p")]
+
+    @pytest.mark.parametrize("size", [125, 126, 65_535, 65_536, 1_000_000])
+    def test_answers_may_be_large(self, server, size):
+        with connect(server.url, max_size=None) as ws:
+            ws.send(f"large:{size}")
+            assert len(ws.recv(timeout=5)) == size
+
+    def test_the_mailbox_and_the_deadline_wake_the_loop(self, server):
+        with connect(server.url) as ws:
+            ws.send("post")
+            assert ws.recv(timeout=5) == "posted"
+            begin = time.monotonic()
+            ws.send("wake:50000")
+            assert ws.recv(timeout=5) == "woken"
+            assert 0.05 <= time.monotonic() - begin < 1
+
+    @pytest.mark.parametrize(
+        "message, code",
+        [
+            (b"binary", 1003), ("x" * 16_385, 1009), (["x" * 9_000] * 2, 1009), (["x" * 5_000] * 100, 1009),
+            ("close", 1001),
+        ])
+    def test_the_close_code_says_why(self, server, message, code):
+        with connect(server.url) as ws:
+            with contextlib.suppress(websockets.ConnectionClosed):
+                ws.send(message)
+            got, reason = closing(ws)
+            assert got == code and reason
+
+    @pytest.mark.parametrize("payload", [b"\xff", b"ab\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"])
+    def test_what_is_not_utf8_is_closed_with_1007(self, server, payload):
+        with contextlib.closing(server.web_socket()) as plain:
+            plain.sendall(frame(1, payload))
+            opcode, body = read_frame(plain)
+            assert (opcode, body[:2]) == (8, struct.pack("!H", 1007))
+
+    def test_nothing_is_delivered_after_a_close(self, server):
+        with contextlib.closing(server.web_socket()) as plain:
+            plain.sendall(frame(1, b"close") + frame(1, b"more") * 3)
+            opcode, body = read_frame(plain)
+            assert (opcode, body[:2]) == (8, struct.pack("!H", 1001))
+            plain.sendall(frame(8, struct.pack("!H", 1001)))
+            assert plain.recv(10) == b""
+
+    def test_a_close_that_is_not_answered_ends_after_a_second(self, server):
+        with contextlib.closing(server.web_socket()) as plain:
+            plain.sendall(frame(1, b"close"))
+            assert read_frame(plain)[0] == 8
+            begin = time.monotonic()
+            assert plain.recv(10) == b""
+            assert 0.5 < time.monotonic() - begin < 3
+
+    def test_the_last_words_of_a_leaving_client_are_heard(self, server):
+        with connect(server.url) as listener:
+            listener.send("join")
+            listener.recv(timeout=5)
+            with contextlib.closing(server.web_socket()) as plain:
+                plain.sendall(frame(1, b"broadcast:1:10") + frame(8, struct.pack("!H", 1000)))
+                assert read_frame(plain) == (8, struct.pack("!H", 1000))
+            assert listener.recv(timeout=5).split()[0].isdigit()
+
+
+class TestBroadcast:
+    def test_a_slow_reader_gets_the_newest_and_others_get_all(self):
+        with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
+                connect(server.url) as quick, connect(server.url) as asker:
+            slow.sendall(frame(1, b"join"))
+            assert read_frame(slow) == (1, b"joined")
+            quick.send("join")
+            quick.recv(timeout=5)
+
+            # In rounds that fit into a socket which has been read empty.
+            for round_number in range(500):
+                asker.send("broadcast:20:1000")
+                numbers = [int(quick.recv(timeout=5).split()[0]) for _ in range(20)]
+                assert numbers == list(range(round_number * 20 + 1, round_number * 20 + 21))
+
+            got = []
+            while not got or got[-1] != 10_000:
+                opcode, text = read_frame(slow)
+                assert opcode == 1 and len(text) == 1_000
+                got.append(int(text.split()[0]))
+            assert got == sorted(set(got)) and len(got) < 2_000
+
+    def test_a_reader_too_slow_for_what_can_not_be_replaced_is_closed(self):
+        with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
+                connect(server.url) as quick:
+            slow.sendall(frame(1, b"join"))
+            assert read_frame(slow) == (1, b"joined")
+            quick.send("join")
+            quick.recv(timeout=5)
+
+            for _ in range(150):
+                quick.send("flood:20:1000")
+                last = [int(quick.recv(timeout=5).split()[0]) for _ in range(20)][-1]
+            assert last == 3_000
+            time.sleep(1.5)
+            # What had been sent before can still be read, and then it ends, far from the last frame.
+            received = 0
+            with pytest.raises((EOFError, ConnectionError)):
+                while received < 3_000_000:
+                    read_exactly(slow, 1_000)
+                    received += 1_000
+            assert received < 1_500_000
+
+    def test_a_reader_that_wakes_in_time_sees_1013(self):
+        with running("--unsent-bytes-max", "20000") as server, \
+                contextlib.closing(server.web_socket(4_096)) as slow:
+            slow.sendall(frame(1, b"join"))
+            assert read_frame(slow) == (1, b"joined")
+            slow.sendall(frame(1, b"flood:2000:1000"))
+            time.sleep(0.3)
+
+            opcode, body = read_frame(slow)
+            while opcode == 1:
+                opcode, body = read_frame(slow)
+            assert (opcode, body[:2]) == (8, struct.pack("!H", 1013))
+
+    def test_members_that_leave_or_go_hear_nothing_more(self, server):
+        with connect(server.url) as stays, connect(server.url) as leaves:
+            for ws in [stays, leaves]:
+                ws.send("join")
+                assert ws.recv(timeout=5) == "joined"
+            with connect(server.url) as goes:
+                goes.send("join")
+                goes.recv(timeout=5)
+            leaves.send("leave")
+            assert leaves.recv(timeout=5) == "left"
+            stays.send("broadcast:1:20")
+            assert stays.recv(timeout=5).split()[0].isdigit()
+            leaves.send("still here")
+            assert leaves.recv(timeout=5) == "still here"
+
+
+class TestLife:
+    def test_silence_is_pinged_and_then_dropped(self):
+        with running("--ping-seconds", "0.3") as server, contextlib.closing(server.web_socket()) as plain:
+            begin = time.monotonic()
+            assert read_frame(plain)[0] == 9
+            assert 0.2 < time.monotonic() - begin < 0.8
+            with pytest.raises((EOFError, ConnectionError)):
+                read_frame(plain)
+            assert 0.5 < time.monotonic() - begin < 1.5
+
+    def test_a_pong_is_life(self):
+        with running("--ping-seconds", "0.2") as server, contextlib.closing(server.web_socket()) as plain:
+            for _ in range(5):
+                opcode, payload = read_frame(plain)
+                assert opcode == 9
+                plain.sendall(frame(10, payload))
+            plain.sendall(frame(1, b"here"))
+            assert read_frame(plain) == (1, b"here")
+
+    def test_the_peers_own_pings_are_life(self):
+        with running("--ping-seconds", "0.3") as server, contextlib.closing(server.web_socket()) as plain:
+            for _ in range(12):
+                time.sleep(0.1)
+                plain.sendall(frame(9, b"x"))
+                assert read_frame(plain) == (10, b"x")
+
+    def test_one_connection_too_many_is_closed_with_1013(self):
+        with running("--connections-max", "3") as server:
+            with contextlib.ExitStack() as stack:
+                for _ in range(3):
+                    stack.enter_context(connect(server.url))
+                with connect(server.url) as ws:
+                    assert closing(ws)[0] == 1013
+                # HTTP still works.
+                assert ask(server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")[0] == 200
+            for _ in range(50):
+                with connect(server.url) as ws:
+                    ws.send("back")
+                    with contextlib.suppress(websockets.ConnectionClosed):
+                        assert ws.recv(timeout=5) == "back"
+                        return
+                time.sleep(0.05)
+            raise AssertionError("the places were not given back")
+
+    def test_everybody_is_told_when_it_stops(self):
+        async def many(server):
+            clients = await asyncio.gather(*[websockets.connect(server.url) for _ in range(200)])
+            server.process.send_signal(signal.SIGTERM)
+            await asyncio.gather(*[client.wait_closed() for client in clients])
+            return {client.close_code for client in clients}
+
+        with running() as server:
+            assert asyncio.run(many(server)) == {1001}
+            begin = time.monotonic()
+            assert server.stop()[0] == 0 and time.monotonic() - begin < 2
+
+    def test_silent_clients_do_not_hold_up_the_end(self):
+        server = Server("--drain-seconds", "5")
+        held = [server.web_socket() for _ in range(3)] + [server.socket()]
+        begin = time.monotonic()
+        code, last = server.stop()
+        assert code == 0 and last == "stopped opened=3 closed=3" and time.monotonic() - begin < 3
+        assert read_frame(held[0])[1][:2] == struct.pack("!H", 1001)
+
+    def test_a_second_signal_ends_at_once(self):
+        server = Server("--drain-seconds", "10")
+        held = [server.web_socket() for _ in range(3)]
+        begin = time.monotonic()
+        server.process.send_signal(signal.SIGINT)
+        assert read_frame(held[0])[0] == 8
+        code, _ = server.stop()
+        assert code == 0 and time.monotonic() - begin < 0.8
+
+
+class TestListening:
+    def test_loops_can_be_made_and_dropped_one_after_another(self):
+        first = Server()
+        first.stop()
+        # On one port, so that one that stayed would be in the way of the next.
+        with running("--rehearsals", "5", "--port", str(first.port)) as server:
+            with connect(server.url) as ws:
+                ws.send("hi")
+                assert ws.recv(timeout=5) == "hi"
+
+    def test_a_port_in_use_is_an_error(self, server):
+        with pytest.raises(RuntimeError, match="addressInUse"):
+            Server("--port", str(server.port))
+
+    def test_other_failures_have_their_names(self):
+        with pytest.raises(RuntimeError, match="addressNotAvailable"):
+            Server("--address", "192.0.2.1")
+        with pytest.raises(RuntimeError, match="addressNotAvailable"):
+            Server("--address", "no address")
+        if os.geteuid() != 0:
+            with pytest.raises(RuntimeError, match="permissionDenied"):
+                Server("--port", "1")
+
+    def test_a_killed_server_can_be_started_again_at_once(self):
+        first = Server()
+        with contextlib.closing(first.web_socket()) as plain:
+            plain.sendall(frame(1, b"hi"))
+            read_frame(plain)
+            first.process.kill()
+            first.process.wait()
+            with running("--port", str(first.port)) as second:
+                assert ask(second, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")[0] == 200
+
+    @pytest.mark.parametrize("address, host", [("::1", "[::1]"), ("localhost", "127.0.0.1"), ("::", "127.0.0.1")])
+    def test_other_addresses_work(self, address, host):
+        if address.startswith(":") and not socket.has_ipv6:
+            pytest.skip("no IPv6 here")
+        with running("--address", address) as server:
+            with connect(f"ws://{host}:{server.port}/ws") as ws:
+                ws.send("hi")
+                assert ws.recv(timeout=5) == "hi"
+
+    def test_the_peer_has_its_own_kind_of_address(self):
+        with running("--address", "::") as server:
+            _, _, body = ask(server, "GET /api HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert body.decode().splitlines()[-1] == "127.0.0.1"
+
+
+class TestHTTP:
+    def test_a_file_is_read_in_every_permitted_way(self, server):
+        for path in ["/", "/index.html", "/?x=1", "http://x/index.html"]:
+            status, headers, body = ask(server, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert (status, body) == (200, b"<!doctype html><title>echo</title>")
+            assert headers["etag"] == '"page1"' and headers["cache-control"] == "no-cache"
+            assert headers["content-type"] == "text/html; charset=utf-8"
+            assert headers["x-content-type-options"] == "nosniff" and "date" in headers
+
+        status, headers, body = ask(server, "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert (status, headers["content-length"], body) == (200, "34", b"")
+
+        for tag in ['"page1"', 'W/"page1"', '"other", "page1"', "*"]:
+            status, headers, body = ask(
+                server, f"GET / HTTP/1.1\r\nHost: x\r\nIf-None-Match: {tag}\r\n\r\n")
+            assert (status, headers["etag"], body) == (304, '"page1"', b"")
+        assert ask(server, 'GET / HTTP/1.1\r\nHost: x\r\nIf-None-Match: "no"\r\n\r\n')[0] == 200
+
+    @pytest.mark.parametrize(
+        "request_line, status",
+        [
+            ("GET /nothing", 404), ("GET /../etc/passwd", 404), ("GET /%2e%2e/index.html", 404),
+            ("GET //index.html", 404), ("GET /index.html/", 404), ("GET /a%", 400), ("GET /%ff", 400),
+            ("GET /%2findex.html", 404), ("POST /", 405), ("DELETE /index.html", 405), ("BREW /", 501), ("TRACE /", 405),
+            ("CONNECT example.com:80", 405), ("GET /ws", 426), ("OPTIONS *", 400),
+        ])
+    def test_what_is_not_there_is_said(self, server, request_line, status):
+        got, headers, body = ask(server, f"{request_line} HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert got == status and body.endswith(b"\n")
+        assert (got != 405) or "get" in headers["allow"]
+
+    @pytest.mark.parametrize(
+        "text, status",
+        [
+            ("GET /\r\n\r\n", 400), ("nonsense\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505),
+            ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505), ("GET / HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", 400),
+            ("POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+            ("POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+            ("POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+            ("POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+            ("POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: x\r\nX: " + "y" * 17_000 + "\r\n\r\n", 431),
+            ("GET /" + "y" * 40_000, 431),
+        ])
+    def test_a_malformed_request_is_refused_and_the_connection_closed(self, server, text, status):
+        with contextlib.closing(server.socket()) as plain:
+            plain.sendall(text.encode())
+            got, headers, _ = read_answer(plain)
+            assert (got, headers["connection"]) == (status, "close")
+            assert plain.recv(10) == b""
+
+    @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+    @pytest.mark.parametrize("body", [None, "", '{"a":1}'])
+    def test_every_method_reaches_the_service(self, server, method, body):
+        length = "" if body is None else f"Content-Length: {len(body)}\r\n"
+        status, headers, answer = ask(
+            server, f"{method} /api/timers/a%2Fb;c&d/x+y?q=1+2&q=%2B HTTP/1.1\r\nHost: h:1\r\n{length}"
+            "Authorization: Bearer T\r\nCookie: no\r\nX-Forwarded-For: 1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n"
+            f"\r\n{body or ''}")
+        lines = answer.decode().split("\n")
+        assert (status, lines[0]) == (200, method)
+        assert lines[1] == "api|timers|a/b;c&d|x+y" and lines[2] == "q=1 2|q=+"
+        assert lines[3] == "authorization=Bearer T|host=h:1|x-forwarded-for=1.1.1.1, 2.2.2.2"
+        assert lines[4] == (body or "") and lines[5] == "127.0.0.1"
+
+    def test_head_of_a_service_has_no_body(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            plain.sendall(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            status, headers, _ = read_answer(plain, "HEAD")
+            assert status == 200 and int(headers["content-length"]) > 0
+            assert read_answer(plain)[2].startswith(b"GET\nhealthz")
+
+    def test_a_body_may_come_in_chunks(self, server):
+        status, _, body = ask(
+            server, "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "3\r\nabc\r\n4;ext=1\r\ndefg\r\n0\r\nTrailer: x\r\n\r\n")
+        assert status == 200 and b"\nabcdefg\n" in body
+
+    def test_expecting_continue_is_answered(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            plain.sendall(b"PUT /api HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+            assert read_head(plain) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            plain.sendall(b"abc")
+            assert b"\nabc\n" in read_answer(plain)[2]
+
+    @pytest.mark.parametrize(
+        "head, body",
+        [
+            ("Content-Length: 16385", "x" * 16_385), ("Content-Length: 99999999999999999999", ""),
+            ("Transfer-Encoding: chunked", "4001\r\n" + "x" * 0x4001),
+            ("Transfer-Encoding: chunked", "1000\r\n" + "x" * 0x1000 + "\r\n3001\r\n"),
+        ])
+    def test_a_body_over_the_limit_is_413(self, server, head, body):
+        status, headers, answer = ask(server, f"POST /api/x HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n{body}")
+        assert status == 413 and headers["content-type"].startswith("application/json")
+        assert answer.startswith(b'{"reply":null,"ok":false,"error":{"code":"badRequest","message":"')
+        assert answer.endswith(b'"retryable":false}}')
+
+    def test_a_body_at_the_limit_is_taken(self, server):
+        body = "x" * 16_384
+        assert body in ask(
+            server, f"POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 16384\r\n\r\n{body}")[2].decode()
+
+    def test_a_connection_carries_many_requests(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            for number in range(50):
+                plain.sendall(f"GET /api/{number} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                status, _, body = read_answer(plain)
+                assert status == 200 and f"api|{number}\n" in body.decode()
+            plain.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert read_answer(plain)[1]["connection"] == "close"
+            assert plain.recv(10) == b""
+
+    def test_requests_may_be_sent_ahead(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            requests = [f"POST /api/{n} HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{n:05}" for n in range(1_000)]
+            plain.sendall("".join(requests[:500]).encode())
+            for number in range(500):
+                assert f"\n{number:05}\n" in read_answer(plain)[2].decode()
+            plain.sendall("".join(requests[500:]).encode() + handshake())
+            for number in range(500, 1_000):
+                assert f"\n{number:05}\n" in read_answer(plain)[2].decode()
+            assert read_head(plain).startswith(b"HTTP/1.1 101")
+            plain.sendall(frame(1, b"now a socket"))
+            assert read_frame(plain) == (1, b"now a socket")
+
+    @pytest.mark.parametrize("path, size", [("/big.bin", 3_000_000), ("/api/large", 2_000_000)])
+    def test_large_answers_go_out_in_parts(self, server, path, size):
+        with contextlib.closing(server.socket(4_096)) as plain:
+            for _ in range(2):
+                plain.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                assert read_answer(plain)[2] == (bytes(range(251)) * 12_000)[:size]
+
+    def test_a_client_may_be_gone_before_its_answer(self, server):
+        for path in ["/api/x", "/api/large", "/api/never"]:
+            for _ in range(5):
+                plain = server.socket()
+                plain.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                plain.close()
+        assert ask(server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")[0] == 200
+
+    def test_a_client_that_has_ended_its_side_gets_its_answer(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            plain.sendall(b"GET /api/x HTTP/1.1\r\nHost: x\r\n\r\n")
+            plain.shutdown(socket.SHUT_WR)
+            assert read_answer(plain)[0] == 200
+            assert plain.recv(10) == b""
+
+    def test_open_requests_get_503_when_it_stops(self):
+        server = Server()
+        with contextlib.closing(server.socket()) as plain, contextlib.closing(server.socket()) as idle:
+            plain.sendall(b"GET /api/never HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert ask(server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")[0] == 200
+            server.process.send_signal(signal.SIGTERM)
+            status, headers, body = read_answer(plain)
+            assert status == 503 and b'"shuttingDown"' in body and headers["connection"] == "close"
+            assert idle.recv(10) == b""
+        assert server.stop()[0] == 0
+
+    def test_aiohttp_and_curl_get_along(self, server):
+        async def session():
+            async with aiohttp.ClientSession(f"http://127.0.0.1:{server.port}") as client:
+                async def one(number):
+                    async with client.post(f"/api/{number}", json={"n": number}) as answer:
+                        return answer.status, f'{{"n": {number}}}' in await answer.text()
+                return await asyncio.gather(*[one(number) for number in range(200)])
+
+        assert set(asyncio.run(session())) == {(200, True)}
+        url = f"http://127.0.0.1:{server.port}/api/timers/tea"
+        for extra in [["-X", "POST"], ["-X", "DELETE"], ["--http2", "-d", "{}"], ["-T", ECHO, "--max-time", "9"]]:
+            done = subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", *extra, url],
+                                  capture_output=True, text=True, timeout=10)
+            assert done.stdout == ("413" if "-T" in extra else "200")
