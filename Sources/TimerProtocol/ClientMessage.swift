@@ -69,13 +69,21 @@ public struct RequestKey: Hashable, Sendable {
 public struct MalformedMessage: Error, Equatable, Sendable {
   public let tag: ReplyTag
   public let error: ErrorReply
+  /// The timer that it speaks of, as far as that can be told.
+  public let timer: TimerID?
+
+  init(tag: ReplyTag = .none, error: ErrorReply, timer: TimerID? = nil) {
+    self.tag = tag
+    self.error = error
+    self.timer = timer
+  }
 }
 
 extension ClientMessage {
   /// Reads a text message.
   public init(_ text: [UInt8]) throws(MalformedMessage) {
     let object: JSONObject
-    do { object = try Self.object(text) } catch { throw MalformedMessage(tag: .none, error: error) }
+    do { object = try Self.object(text) } catch { throw MalformedMessage(error: error) }
     try self.init(object)
   }
 
@@ -91,7 +99,7 @@ extension ClientMessage {
       if let timer { try Self.add("timer", .string(timer), to: &object) }
       for field in fields { try Self.add(field.name, field.value, to: &object) }
     } catch {
-      throw MalformedMessage(tag: .none, error: error)
+      throw MalformedMessage(error: error)
     }
     try self.init(object)
   }
@@ -100,12 +108,13 @@ extension ClientMessage {
     let tag = object["id"].map(ReplyTag.init(_:)) ?? ReplyTag.none
     guard let tag else {
       throw MalformedMessage(
-        tag: .none, error: .badRequest("\"id\" has to be a string or a number, or left out"))
+        error: .badRequest("\"id\" has to be a string or a number, or left out"),
+        timer: ClientRequest.timer(in: object))
     }
     do {
       self.init(tag: tag, request: try ClientRequest(object))
     } catch {
-      throw MalformedMessage(tag: tag, error: error)
+      throw MalformedMessage(tag: tag, error: error, timer: ClientRequest.timer(in: object))
     }
   }
 

@@ -16,6 +16,19 @@ extension ClientRequest {
     let fields = try RequestFields(object, of: command)
     self = try command.request(fields)
   }
+
+  /// The one timer that a request speaks of, also when the rest of it makes no sense.
+  static func timer(in object: JSONObject) -> TimerID? {
+    switch object["timer"] {
+    case .string(let name): return TimerID(name)
+    case nil:
+      guard case .string(let name) = object["command"], let command = Command(rawValue: name),
+        command.fields.contains("timer"), object["timers"] == nil
+      else { return nil }
+      return .standard
+    default: return nil
+    }
+  }
 }
 
 /// The commands by their names on the wire.

@@ -117,7 +117,8 @@ struct RequestFields {
     guard let number = try number("seconds") else {
       throw missing("seconds", "a number of seconds")
     }
-    return try seconds("seconds", number, in: -TimerLimits.durationMax...TimerLimits.durationMax)
+    // What is too much depends on the timer: the rules know.
+    return Seconds(clamping: number)
   }
 
   /// Zero for changes only; a second when none is given.

@@ -12,6 +12,8 @@ enum HTTPRoute: Equatable {
     let status: Int
     let error: ErrorReply
     var allow: String?
+    /// The timer that it speaks of.
+    var timer: TimerID?
 
     init(_ status: Int, _ message: String, allow: String? = nil) {
       self.status = status
@@ -22,12 +24,13 @@ enum HTTPRoute: Equatable {
     init(_ malformed: MalformedMessage) {
       status = malformed.error.code.httpStatus
       error = malformed.error
+      timer = malformed.timer
     }
 
-    var response: HTTPResponse {
+    func response(timer: TimerReading?) -> HTTPResponse {
       HTTPResponse(
         status: status, headers: allow.map { [HTTPHeader("Allow", $0)] } ?? [],
-        body: ServerMessage.refused(.none, error, timer: nil).text)
+        body: ServerMessage.refused(.none, error, timer: timer).text)
     }
   }
 }

@@ -193,16 +193,20 @@ extension Hub {
       broadcast(.snapshot(proposal.cause, [reading]), of: proposal.id, replaceable: true, &actions)
       return
     }
-    let zero = TimerReading(timer, at: max(instant, timer.changedAt))
-    if late {
-      lateEnds.note(zero, endedAt: instant)
-      for id in sessions.keys where sessions[id]?.hears(proposal.id) == true {
-        sessions[id]?.heardEnds.insert(proposal.id)
-        noteTold(proposal.id, at: now, &actions)
-      }
-      broadcast(.snapshot(.restored, [zero]), of: proposal.id, replaceable: false, &actions)
+    guard late else {
+      broadcast(.snapshot(proposal.cause, [reading]), of: proposal.id, replaceable: false, &actions)
+      return
     }
-    broadcast(.snapshot(proposal.cause, [zero]), of: proposal.id, replaceable: false, &actions)
+    lateEnds.note(proposal.id, endedAt: instant)
+    for id in sessions.keys where sessions[id]?.hears(proposal.id) == true {
+      sessions[id]?.heardEnds.insert(proposal.id)
+      noteTold(proposal.id, at: now, &actions)
+    }
+    // Who hears of it has a newer reading than that of the crossing.
+    let present = TimerReading(timer, at: now)
+    for cause in [SnapshotCause.restored, proposal.cause] {
+      broadcast(.snapshot(cause, [present]), of: proposal.id, replaceable: false, &actions)
+    }
   }
 
   private mutating func broadcast(

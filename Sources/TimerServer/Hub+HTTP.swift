@@ -19,7 +19,9 @@ extension Hub {
     case .success(.command(let message)):
       counters.messagesReceived += 1
       command(message, request, id, at: now, &actions)
-    case .failure(let refusal): actions.transport.append(.respond(refusal.response, to: id))
+    case .failure(let refusal):
+      let timer = refusal.timer.flatMap { reading($0, at: now) }
+      actions.transport.append(.respond(refusal.response(timer: timer), to: id))
     }
   }
 
@@ -70,7 +72,7 @@ extension Hub {
     let faults = quarantine.faults.values.sorted { $0.fileName < $1.fileName }
     let health = Health(
       faults: faults.map {
-        Health.Fault(file: $0.fileName, reason: "\($0.fault)", movedTo: $0.movedTo)
+        Health.Fault(file: $0.fileName.text, reason: "\($0.fault)", movedTo: $0.movedTo)
       })
     return HTTPResponse(status: 200, headers: [Self.notStored], body: health.text)
   }

@@ -31,28 +31,32 @@ extension Hub {
   mutating func receive(
     _ text: [UInt8], from connection: ConnectionID, at now: Instant, _ actions: inout HubActions
   ) {
-    guard var session = sessions[connection] else { return }
+    guard let role = sessions[connection]?.role else { return }
     counters.messagesReceived += 1
-    switch Result(catching: { () throws(MalformedMessage) in try ClientMessage(text) }) {
-    case .failure(let malformed):
-      owe(&session, .ready(.refused(malformed.tag, malformed.error, timer: nil)))
-      counters.refusals[malformed.error.code, default: 0] += 1
-    case .success(let message) where message.request.isChange:
-      let place = session.owed.append(.awaited)
-      sessions[connection] = session
-      change(
-        message, by: .connection(connection, place: place), role: session.role, at: now, &actions)
-      flush(.connection(connection, place: place), at: now, &actions)
-      return
-    case .success(let message):
-      owe(&session, .deferred(message, receivedAt: now))
+    let entry: ReplyQueue.Entry
+    do throws(MalformedMessage) {
+      let message = try ClientMessage(text)
+      guard !message.request.isChange else {
+        change(message, from: connection, role, at: now, &actions)
+        return
+      }
+      entry = .deferred(message, receivedAt: now)
+    } catch {
+      counters.refusals[error.error.code, default: 0] += 1
+      entry = .malformed(error)
     }
-    sessions[connection] = session
+    _ = sessions[connection]?.owed.append(entry)
     flush(connection, at: now, &actions)
   }
 
-  private func owe(_ session: inout Session, _ entry: ReplyQueue.Entry) {
-    _ = session.owed.append(entry)
+  private mutating func change(
+    _ message: ClientMessage, from connection: ConnectionID, _ role: Role, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    guard let place = sessions[connection]?.owed.append(.awaited) else { return }
+    let requester = Requester.connection(connection, place: place)
+    change(message, by: requester, role: role, at: now, &actions)
+    flush(connection, at: now, &actions)
   }
 
   // MARK: Replies
@@ -96,6 +100,10 @@ extension Hub {
       case .ready(let message): actions.send(message.text, to: connection)
       case .deferred(let message, let receivedAt):
         answer(message, receivedAt: receivedAt, on: connection, at: now, &actions)
+      case .malformed(let malformed):
+        let timer = malformed.timer.flatMap { reading($0, at: now) }
+        let refusal = ServerMessage.refused(malformed.tag, malformed.error, timer: timer)
+        actions.send(refusal.text, to: connection)
       }
     }
   }
@@ -202,16 +210,15 @@ extension Hub {
   private mutating func tellLateEnds(
     to connection: ConnectionID, at now: Instant, _ actions: inout HubActions
   ) {
-    for end in lateEnds.all(at: now) {
-      let id = end.reading.timer.id
-      guard let session = sessions[connection], session.hears(id),
+    for (id, endedAt) in lateEnds.all(at: now) {
+      guard let timer = reading(id, at: now), let session = sessions[connection], session.hears(id),
         !session.heardEnds.contains(id)
       else { continue }
       sessions[connection]?.heardEnds.insert(id)
       noteTold(id, at: now, &actions)
-      actions.send(ServerMessage.snapshot(.restored, [end.reading]).text, to: connection)
-      let ended = SnapshotCause.ended(at: end.at, late: true)
-      actions.send(ServerMessage.snapshot(ended, [end.reading]).text, to: connection)
+      actions.send(ServerMessage.snapshot(.restored, [timer]).text, to: connection)
+      let ended = SnapshotCause.ended(at: endedAt, late: true)
+      actions.send(ServerMessage.snapshot(ended, [timer]).text, to: connection)
     }
   }
 }

@@ -35,7 +35,8 @@ struct Hub {
     case drained
   }
 
-  /// Takes up what was found on the disk; `now` is the start of the server.
+  /// Takes up what was found on the disk; `now` is the start of the server. What is due is waited for from
+  /// the first event on.
   init(
     _ options: HubOptions, clock: ClockAnchor, contents: TimerFolder.Contents, at now: Instant,
     _ actions: inout HubActions
@@ -52,7 +53,6 @@ struct Hub {
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
-    rearm(at: now, &actions)
   }
 
   mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
@@ -107,9 +107,7 @@ struct Hub {
 
   private mutating func restore(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
     follow(id, at: now)
-    if let end = board.untoldEnd(id), let timer = board.durable(id) {
-      lateEnds.note(TimerReading(timer, at: max(end, timer.changedAt)), endedAt: end)
-    }
+    if let end = board.untoldEnd(id) { lateEnds.note(id, endedAt: end) }
     guard let crossing = board.crossing(of: id, at: now, late: true) else { return }
     adopt([crossing], at: now, &actions)
   }
@@ -163,12 +161,7 @@ struct Counters: Equatable {
 /// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.
 struct LateEnds {
   let startedAt: Instant
-  private var ends: [TimerID: End] = [:]
-
-  struct End {
-    let reading: TimerReading
-    let at: Instant
-  }
+  private var ends: [TimerID: Instant] = [:]
 
   /// How long after the start newcomers are told.
   static let told: Seconds = 60
@@ -177,8 +170,8 @@ struct LateEnds {
     self.startedAt = startedAt
   }
 
-  mutating func note(_ reading: TimerReading, endedAt: Instant) {
-    ends[reading.timer.id] = End(reading: reading, at: endedAt)
+  mutating func note(_ id: TimerID, endedAt: Instant) {
+    ends[id] = endedAt
   }
 
   /// A timer that has changed since has more to tell than how it ended.
@@ -186,8 +179,9 @@ struct LateEnds {
     ends[id] = nil
   }
 
-  func all(at now: Instant) -> [End] {
+  /// Each timer with its end, sorted by name.
+  func all(at now: Instant) -> [(id: TimerID, endedAt: Instant)] {
     guard !ends.isEmpty, now < startedAt + Self.told else { return [] }
-    return ends.values.sorted { $0.reading.timer.id < $1.reading.timer.id }
+    return ends.sorted { $0.key < $1.key }.map { (id: $0.key, endedAt: $0.value) }
   }
 }

@@ -4,7 +4,7 @@ import TimerStorage
 /// Files that hold no timer, so that nobody takes a damaged timer for one that never was.
 struct Quarantine {
   /// By file name, for whoever asks how the server is.
-  private(set) var faults: [String: FileFault] = [:]
+  private(set) var faults: [FileName: FileFault] = [:]
   /// Timers whose loss nobody who starts them was told of yet.
   private var untold: Set<TimerID> = []
 

@@ -13,6 +13,8 @@ struct ReplyQueue {
     case ready(ServerMessage)
     /// Asks for a state: looked up when its turn comes, when all before it is durable.
     case deferred(ClientMessage, receivedAt: Instant)
+    /// Makes no sense; the timer's state stands beside the error, as of its turn.
+    case malformed(MalformedMessage)
   }
 
   var isEmpty: Bool { entries.isEmpty }

@@ -74,8 +74,8 @@ struct ChangeLog {
   private static func entry(_ step: FolderStep) -> Data {
     let contents = step.changes.reduce(into: Data()) { $0 += $1.contents ?? Data() }
     let head = Head(
-      files: step.changes.map { Head.File(name: $0.fileName, bytes: $0.contents?.count) },
-      checksum: checksum(contents, of: step.changes.map(\.fileName)))
+      files: step.changes.map { Head.File(name: $0.fileName.text, bytes: $0.contents?.count) },
+      checksum: checksum(contents, of: step.changes.map(\.fileName.text)))
     do { return try JSONEncoder().encode(head) + Data("\n".utf8) + contents } catch {
       preconditionFailure("names and numbers can always be encoded: \(error)")
     }
@@ -105,7 +105,7 @@ struct ChangeLog {
     return FolderStep(
       head.files.map { file in
         defer { rest = rest.dropFirst(file.bytes ?? 0) }
-        return FileChange(file.name, file.bytes.map { Data(rest.prefix($0)) })
+        return FileChange(FileName(file.name), file.bytes.map { Data(rest.prefix($0)) })
       })
   }
 

@@ -1,10 +1,18 @@
 import Foundation
 
-/// The file name of a key: readable where it can be, told back exactly always.
+/// The name of a value's file: readable where it can be, told back exactly always.
 ///
 /// Letters, digits, `-`, `_`, inner dots and what is beyond ASCII and visible stay as they are; all other
 /// bytes become `%XX`. A name that would grow too long for a file system is `~` and base64url instead.
-public enum FileName {
+/// Two names are the same when their bytes are, as the file system has it and `String` has not.
+public struct FileName: Sendable {
+  public let text: String
+
+  /// Any name, as a folder lists it.
+  init(_ text: String) {
+    self.text = text
+  }
+
   static let ending = ".json"
   /// Leaves room below the usual limit of 255 bytes for the ending and a temporary file's marks.
   private static let stemBytesMax = 200
@@ -13,21 +21,32 @@ public enum FileName {
   public static let keyBytesMax = 149
 
   /// nil for an empty key and one over `keyBytesMax` bytes.
-  public static func of(key: String) -> String? {
-    guard (1...keyBytesMax).contains(key.utf8.count) else { return nil }
-    let plain = escaped(key)
-    return (plain.utf8.count <= stemBytesMax ? plain : packed(key)) + ending
+  public init?(key: String) {
+    guard (1...Self.keyBytesMax).contains(key.utf8.count) else { return nil }
+    let plain = Self.escaped(key)
+    text = (plain.utf8.count <= Self.stemBytesMax ? plain : Self.packed(key)) + Self.ending
   }
 
   /// The key whose file this is; nil when it is no key's file.
-  public static func key(of fileName: String) -> String? {
-    guard fileName.hasSuffix(ending) else { return nil }
-    let stem = String(fileName.dropLast(ending.count))
-    let key = stem.hasPrefix("~") ? unpacked(stem) : unescaped(stem)
-    guard let key, let canonical = of(key: key), canonical.utf8.elementsEqual(fileName.utf8) else {
-      return nil
-    }
+  public var key: String? {
+    guard isValue else { return nil }
+    let stem = String(decoding: text.utf8.dropLast(Self.ending.utf8.count), as: UTF8.self)
+    let key = stem.utf8.first == UInt8(ascii: "~") ? Self.unpacked(stem) : Self.unescaped(stem)
+    guard let key, FileName(key: key) == self else { return nil }
     return key
+  }
+
+  /// Whether it is named as files of values are.
+  var isValue: Bool {
+    ends(with: Self.ending) && !isHidden
+  }
+
+  var isHidden: Bool {
+    text.utf8.first == UInt8(ascii: ".")
+  }
+
+  func ends(with ending: String) -> Bool {
+    text.utf8.suffix(ending.utf8.count).elementsEqual(ending.utf8)
   }
 
   // MARK: Percent
@@ -90,10 +109,26 @@ public enum FileName {
   }
 
   private static func unpacked(_ stem: String) -> String? {
-    var base64 = String(stem.dropFirst())
+    var base64 = String(decoding: stem.utf8.dropFirst(), as: UTF8.self)
       .replacingOccurrences(of: "-", with: "+")
       .replacingOccurrences(of: "_", with: "/")
     base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
     return Data(base64Encoded: base64).flatMap { String(validating: Array($0), as: UTF8.self) }
   }
+}
+
+extension FileName: Hashable, Comparable, CustomStringConvertible {
+  public static func == (left: Self, right: Self) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  public static func < (left: Self, right: Self) -> Bool {
+    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+
+  public var description: String { text }
 }

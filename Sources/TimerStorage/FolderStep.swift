@@ -2,11 +2,11 @@ public import Foundation
 
 /// What one file is to become.
 public struct FileChange: Hashable, Sendable {
-  public let fileName: String
+  public let fileName: FileName
   /// nil: it is to go.
   public let contents: Data?
 
-  public init(_ fileName: String, _ contents: Data?) {
+  public init(_ fileName: FileName, _ contents: Data?) {
     self.fileName = fileName
     self.contents = contents
   }

@@ -10,7 +10,7 @@ final class FolderWatcher: Sendable {
   /// `changed` is called on the queue with file names; with nil when so much happened that the system lost
   /// count, and the whole folder is to be looked at.
   init(
-    _ path: String, queue: DispatchQueue, changed: @escaping @Sendable ([String]?) -> Void
+    _ path: String, queue: DispatchQueue, changed: @escaping @Sendable ([FileName]?) -> Void
   ) throws(DiskError) {
     let descriptor = files_watch_open()
     guard descriptor >= 0 else { throw DiskError("inotify", path, code: -descriptor) }
@@ -35,15 +35,15 @@ final class FolderWatcher: Sendable {
   }
 
   /// man 7 inotify: events of 16 bytes, each with a name behind it that is padded with zeros.
-  private static func names(in events: Data) -> [String]? {
-    var names: Set<String> = []
+  private static func names(in events: Data) -> [FileName]? {
+    var names: Set<FileName> = []
     var rest = events
     while rest.count >= 16 {
       let fields = rest.prefix(16)
       if fields.number(at: 4) & UInt32(IN_Q_OVERFLOW) != 0 { return nil }
       let length = Int(fields.number(at: 12))
       let name = rest.dropFirst(16).prefix(length).prefix { $0 != 0 }
-      names.insert(String(decoding: name, as: UTF8.self))
+      names.insert(FileName(String(decoding: name, as: UTF8.self)))
       rest = rest.dropFirst(16 + length)
     }
     return Array(names)

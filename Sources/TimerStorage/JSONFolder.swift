@@ -11,9 +11,9 @@ public struct JSONFolder {
   private let inside: String
   private var log: ChangeLog
   /// What files are to become that are not written yet; nil: they are to go.
-  private var unwritten: [String: Data?] = [:]
+  private var unwritten: [FileName: Data?] = [:]
   /// The files as we wrote or read them last, to tell changes by others.
-  private var known: [String: FileSignature] = [:]
+  private var known: [FileName: FileSignature] = [:]
 
   /// A log that grows beyond this is emptied though changes keep coming.
   private static let logBytesMax: UInt64 = 16 << 20
@@ -27,7 +27,7 @@ public struct JSONFolder {
     try Self.prepare(path)
     let steps: [FolderStep]
     (log, steps) = try ChangeLog.open(inside + "/log")
-    for name in try Disk.names(in: path) where name.hasPrefix(".") && name.hasSuffix(Self.beside) {
+    for name in try names() where name.isHidden && name.ends(with: Self.beside) {
       // What was being written when the process died is in the log, or was not answered.
       try Disk.remove(filePath(name))
     }
@@ -47,58 +47,60 @@ public struct JSONFolder {
 
   // MARK: Looking
 
-  /// The names of the value files, sorted by bytes.
-  public func fileNames() throws(DiskError) -> [String] {
-    try Disk.names(in: path)
-      .filter { $0.hasSuffix(FileName.ending) && !$0.hasPrefix(".") }
-      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  /// The names of the value files, sorted.
+  public func fileNames() throws(DiskError) -> [FileName] {
+    try names().filter(\.isValue).sorted()
+  }
+
+  private func names() throws(DiskError) -> [FileName] {
+    try Disk.names(in: path).map { FileName($0) }
   }
 
   /// Reads a file as it is now; from here on only another state of it is a change.
-  public mutating func read(_ fileName: String) throws(DiskError) -> Data {
+  public mutating func read(_ fileName: FileName) throws(DiskError) -> Data {
     known[fileName] = Disk.signature(filePath(fileName))
     return try Disk.read(filePath(fileName))
   }
 
   /// Whether somebody else changed, added or removed this file. Not while a change of our own is about to
   /// replace it.
-  public func isChangedByOthers(_ fileName: String) -> Bool {
+  public func isChangedByOthers(_ fileName: FileName) -> Bool {
     guard unwritten[fileName] == nil else { return false }
     return Disk.signature(filePath(fileName)) != known[fileName]
   }
 
   /// Whether the file is there.
-  public func has(_ fileName: String) -> Bool {
+  public func has(_ fileName: FileName) -> Bool {
     Disk.signature(filePath(fileName)) != nil
   }
 
   /// From here on the file's absence is no change.
-  public mutating func forget(_ fileName: String) {
+  public mutating func forget(_ fileName: FileName) {
     known[fileName] = nil
   }
 
   /// The names of files that others changed, added or removed.
-  public func namesChangedByOthers() throws(DiskError) -> [String] {
-    Set(try fileNames()).union(known.keys.filter { !$0.hasPrefix(".") }).filter(isChangedByOthers)
+  public func namesChangedByOthers() throws(DiskError) -> [FileName] {
+    Set(try fileNames()).union(known.keys.filter(\.isValue)).filter(isChangedByOthers)
   }
 
   /// Puts a file aside where nothing reads it; its new path.
-  public mutating func quarantine(_ fileName: String) throws(DiskError) -> String {
+  public mutating func quarantine(_ fileName: FileName) throws(DiskError) -> String {
     let folder = path + "/quarantine"
     try Disk.makeFolders(folder)
-    var target = folder + "/" + fileName
+    var target = folder + "/" + fileName.text
     var copies = 1
     while Disk.signature(target) != nil {
       copies += 1
-      target = folder + "/" + fileName + ".\(copies)"
+      target = folder + "/" + fileName.text + ".\(copies)"
     }
     try Disk.rename(filePath(fileName), to: target)
     known[fileName] = nil
     return target
   }
 
-  public func filePath(_ fileName: String) -> String {
-    path + "/" + fileName
+  public func filePath(_ fileName: FileName) -> String {
+    path + "/" + fileName.text
   }
 
   // MARK: Changing
@@ -143,13 +145,13 @@ public struct JSONFolder {
     try log.clear()
   }
 
-  private mutating func replace(_ fileName: String, _ contents: Data?) throws(DiskError) {
+  private mutating func replace(_ fileName: FileName, _ contents: Data?) throws(DiskError) {
     guard let contents else {
       try Disk.remove(filePath(fileName))
       known[fileName] = nil
       return
     }
-    let beside = filePath("." + fileName + Self.beside)
+    let beside = filePath(FileName("." + fileName.text + Self.beside))
     do {
       _ = try Disk.write(contents, to: beside)
       let signature = Disk.signature(beside)

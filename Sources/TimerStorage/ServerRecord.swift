@@ -24,7 +24,7 @@ public struct ServerRecord: Codable, Hashable, Sendable {
     self.removals = removals
   }
 
-  static let fileName = ".server"
+  static let fileName = FileName(".server")
 
   func contents() -> Data {
     let encoder = JSONEncoder()

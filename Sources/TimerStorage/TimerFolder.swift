@@ -40,8 +40,8 @@ public struct TimerFolder {
     return contents
   }
 
-  private mutating func record(in fileName: String) throws(RecordFault) -> TimerRecord {
-    guard let key = FileName.key(of: fileName), let id = TimerID(key) else {
+  private mutating func record(in fileName: FileName) throws(RecordFault) -> TimerRecord {
+    guard let key = fileName.key, let id = TimerID(key) else {
       throw .contradiction("the file's name is no timer's")
     }
     let contents: Data
@@ -71,21 +71,18 @@ public struct TimerFolder {
 
 extension TimerFolder {
   /// What others did to these files, or to any of them; what we did ourselves is left out.
-  mutating func changesByOthers(_ fileNames: [String]?) -> [ExternalChange] {
+  mutating func changesByOthers(_ fileNames: [FileName]?) -> [ExternalChange] {
     let names = fileNames ?? (try? folder.namesChangedByOthers()) ?? []
     return names.sorted().compactMap { name in
-      guard name.hasSuffix(FileName.ending), !name.hasPrefix("."), folder.isChangedByOthers(name)
-      else {
-        return nil
-      }
+      guard name.isValue, folder.isChangedByOthers(name) else { return nil }
       return change(of: name)
     }
   }
 
-  private mutating func change(of fileName: String) -> ExternalChange? {
+  private mutating func change(of fileName: FileName) -> ExternalChange? {
     guard folder.has(fileName) else {
       folder.forget(fileName)
-      return FileName.key(of: fileName).flatMap(TimerID.init).map { .removed($0) }
+      return fileName.key.flatMap(TimerID.init).map { .removed($0) }
     }
     do { return .edited(try record(in: fileName)) } catch {
       return .damaged(FileFault(fileName: fileName, fault: error))
@@ -103,12 +100,12 @@ public enum ExternalChange: Sendable {
 
 /// A file that holds no timer, and why.
 public struct FileFault: Hashable, Sendable {
-  public let fileName: String
+  public let fileName: FileName
   public let fault: RecordFault
   /// Where it was put aside, if it was.
   public var movedTo: String?
 
-  public init(fileName: String, fault: RecordFault, movedTo: String? = nil) {
+  public init(fileName: FileName, fault: RecordFault, movedTo: String? = nil) {
     self.fileName = fileName
     self.fault = fault
     self.movedTo = movedTo
@@ -116,7 +113,7 @@ public struct FileFault: Hashable, Sendable {
 
   /// The timer that the file's name tells.
   public var timer: TimerID? {
-    FileName.key(of: fileName).flatMap(TimerID.init)
+    fileName.key.flatMap(TimerID.init)
   }
 }
 
@@ -152,8 +149,8 @@ public struct TimerWrite: Hashable, Sendable {
     return FolderStep(changes)
   }
 
-  private static func fileName(of id: TimerID) -> String {
-    guard let fileName = FileName.of(key: id.name) else {
+  private static func fileName(of id: TimerID) -> FileName {
+    guard let fileName = FileName(key: id.name) else {
       preconditionFailure("a timer's name is never longer than a key may be")
     }
     return fileName

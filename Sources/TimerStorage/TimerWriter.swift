@@ -21,6 +21,7 @@ public final class TimerWriter: Sendable {
     var fileErrors: [DiskError] = []
   }
 
+  private static let fewWrites = 4
   /// While changes keep coming, their files are written this often.
   private static let filesPause = Duration.milliseconds(100)
   /// After so long without a change the log is emptied, and files that could not be written are tried.
@@ -65,15 +66,18 @@ public final class TimerWriter: Sendable {
       defer { waiting = [] }
       return waiting
     }
-    let reports = state.withLock { $0.commit(writes) }
+    // A few changes are in their files when they are answered, for whoever looks there next; many at
+    // once are in the log, and their files follow.
+    let areFew = writes.count <= Self.fewWrites
+    let reports = state.withLock { state in
+      defer { if areFew { writeFiles(&state) } }
+      return state.commit(writes)
+    }
     report(.stored(reports))
     let hasMore = waiting.withLock { !$0.isEmpty }
     let group = state.withLock { state in
-      if !hasMore || state.filesWrittenAt.duration(to: .now) > Self.filesPause
-        || state.folder.isCheckpointDue
-      {
-        writeFiles(&state)
-      }
+      let isLongAgo = state.filesWrittenAt.duration(to: .now) > Self.filesPause
+      if !hasMore || isLongAgo || state.folder.isCheckpointDue { writeFiles(&state) }
       if state.folder.isCheckpointDue { checkpoint(&state) }
       return state.groups
     }

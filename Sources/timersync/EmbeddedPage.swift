@@ -8,6 +8,7 @@ enum EmbeddedPage {
       "connection.js": PackageResources.connection_js,
       "countdown.js": PackageResources.countdown_js,
       "favicon.svg": PackageResources.favicon_svg,
+      "freshness.js": PackageResources.freshness_js,
       "index.html": PackageResources.index_html,
       "main.js": PackageResources.main_js,
       "style.css": PackageResources.style_css,

@@ -1,0 +1,192 @@
+"""What every browser test needs: a real server, a browser, and a second way to the server.
+
+TIMERSYNC_SERVER is the path of the server's binary, CHROMIUM that of the browser
+(/usr/bin/chromium if unset).
+"""
+
+import contextlib
+import functools
+import http.server
+import json
+import os
+import pathlib
+import queue
+import signal
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import pytest
+import websockets.sync.client
+from playwright.sync_api import sync_playwright
+
+WEB = pathlib.Path(__file__).resolve().parents[2] / "web"
+START_WITHIN = 20
+
+
+class Server:
+    """The server under test, on a port of its own and with a data folder of its own."""
+
+    def __init__(self, binary, data):
+        self.binary = binary
+        self.data = data
+        self.port = 0
+        self.process = None
+        self.output = []
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self):
+        """Starts it; once it has a port it gets the same one again."""
+        self.is_killed = False
+        arguments = [self.binary, "serve", "--port", str(self.port), "--data", str(self.data), "--web", str(WEB)]
+        self.process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+        lines = queue.Queue()
+        threading.Thread(target=self._read, args=(self.process.stdout, lines), daemon=True).start()
+        self.port = self._listening_port(lines)
+
+    @property
+    def exit_code(self):
+        """None while it runs."""
+        return self.process.poll()
+
+    def kill(self):
+        self.is_killed = True
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def page(self, name=None):
+        return self.url + "/" if name is None else self.url + "/?timer=" + urllib.parse.quote(name, safe="")
+
+    def connect(self):
+        return Script(self.url)
+
+    def _read(self, stream, lines):
+        for line in stream:
+            self.output.append(line)
+            lines.put(line)
+        lines.put(None)
+
+    def _listening_port(self, lines):
+        deadline = time.monotonic() + START_WITHIN
+        while time.monotonic() < deadline:
+            try:
+                line = lines.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            if line is None:
+                break
+            if "listening on http://" in line:
+                return urllib.parse.urlsplit(line.split("listening on ", 1)[1].split()[0]).port
+        pytest.fail("the server never said “listening on http://…”, but:\n" + "".join(self.output))
+
+
+class Script:
+    """A script's own connection to the server: asks, and is told."""
+
+    def __init__(self, url):
+        self.closing = contextlib.ExitStack()
+        self.socket = self.closing.enter_context(websockets.sync.client.connect(url.replace("http", "ws", 1) + "/ws"))
+        self.hello = json.loads(self.socket.recv(timeout=10))
+        self.last_id = 0
+
+    def ask(self, command, **fields):
+        """The reply, whether it is yes or no."""
+        self.last_id += 1
+        self.socket.send(json.dumps({"id": self.last_id, "command": command, **fields}))
+        while True:
+            message = json.loads(self.socket.recv(timeout=10))
+            if "reply" in message and message["reply"] == self.last_id:
+                return message
+
+    def do(self, command, **fields):
+        """The timer's state after a command that must work."""
+        reply = self.ask(command, **fields)
+        assert reply["ok"], reply
+        return reply.get("timer")
+
+    def close(self):
+        self.closing.close()
+
+
+@pytest.fixture
+def server(tmp_path):
+    binary = os.environ.get("TIMERSYNC_SERVER")
+    if not binary or not os.access(binary, os.X_OK):
+        pytest.fail("set TIMERSYNC_SERVER to the path of the built server, say .build/debug/timersync")
+    server = Server(binary, tmp_path / "data")
+    server.data.mkdir()
+    server.start()
+    yield server
+    died = None if server.is_killed else server.exit_code
+    server.stop()
+    print("".join(server.output))
+    assert died is None, f"the server ended by itself with exit code {died}"
+
+
+@pytest.fixture
+def script(server):
+    script = server.connect()
+    yield script
+    script.close()
+
+
+class QuietFiles(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def web_files():
+    """The address of the page's files alone, with no timer server behind them."""
+    files = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietFiles, directory=WEB))
+    threading.Thread(target=files.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{files.server_port}"
+    files.shutdown()
+    files.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens an address in a context of its own. An error in the page fails the test."""
+    contexts = []
+    errors = []
+
+    def open_page(address, init_script=None, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        if init_script is not None:
+            context.add_init_script(init_script)
+        page = context.new_page()
+        page.set_default_timeout(8000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert errors == [], "the page threw"

@@ -1,0 +1,100 @@
+"""The page's idea of the server's clock, with clocks that the test turns by hand."""
+
+import pytest
+
+HAND_TURNED = """
+([steps]) => import('/clock.js').then(({ServerClock}) => {
+    let monotonic = 100, wall = 5000;
+    const clock = new ServerClock(() => monotonic, () => wall);
+    const pass = (seconds) => { monotonic += seconds; wall += seconds; };
+    const jump = (seconds) => { wall += seconds; };
+    // An exchange with a server that is `offset` ahead; `up` and `down` are the two ways.
+    const exchange = (offset, up, down) => {
+        const sent = monotonic;
+        pass(up);
+        const there = monotonic + offset;
+        pass(down);
+        clock.learn(sent, there, there, monotonic);
+    };
+    return eval(steps);
+})
+"""
+
+
+@pytest.fixture
+def clock(browser, web_files):
+    """Runs steps on a hand-turned clock and gives the value of the last one."""
+    page = browser.new_page()
+    page.goto(web_files + "/favicon.svg")
+    yield lambda steps: page.evaluate(HAND_TURNED, [steps])
+    page.close()
+
+
+def test_hello_is_good_enough_until_the_first_exchange(clock):
+    assert clock("clock.greet('a', 1100); [clock.offset, clock.isSynced]") == [1000, False]
+    assert clock("clock.greet('a', 1100); exchange(1003, 0.1, 0.1); clock.offset") == pytest.approx(1003)
+    assert clock("exchange(1003, 0.1, 0.1); clock.greet('a', 1100); clock.greet('a', 1); clock.offset") != pytest.approx(1003)
+
+
+def test_nothing_is_known_before_the_server_has_spoken(clock):
+    assert clock("[clock.offset, clock.roundTrip, clock.isSynced]") == [None, None, False]
+
+
+def test_the_smallest_round_trip_wins_whenever_it_came(clock):
+    steps = "clock.greet('a', 0); exchange(1000, 0.3, 0.01); exchange(1000, 0.002, 0.002); exchange(1000, 0.01, 0.4); pass(9); "
+
+    assert clock(steps + "[clock.offset, clock.roundTrip]") == pytest.approx([1000, 0.004])
+
+
+def test_a_sample_of_long_ago_no_longer_counts(clock):
+    steps = "clock.greet('a', 0); exchange(1000, 0.001, 0.001); pass(200); exchange(1000.2, 0.05, 0.05); "
+
+    assert clock(steps + "clock.offset") == pytest.approx(1000.2)
+
+
+def test_a_small_correction_is_slewed_and_never_turns_time_back(clock):
+    instants = clock(
+        """clock.greet('a', 0); exchange(1000, 0.02, 0.02); exchange(999.97, 0.001, 0.001);
+        const instants = [];
+        for (let step = 0; step < 200; step += 1) { instants.push(clock.now()); pass(0.01); }
+        instants.concat([clock.offset])"""
+    )
+
+    assert instants[-1] == pytest.approx(999.97)
+    assert all(later > earlier for earlier, later in zip(instants[:-1], instants[1:-1]))
+    assert instants[1] - instants[0] == pytest.approx(0.01, rel=0.06)
+
+
+def test_a_large_correction_is_a_step(clock):
+    steps = "clock.greet('a', 0); exchange(1000, 0.2, 0.2); exchange(999, 0.001, 0.001); "
+
+    assert clock(steps + "[clock.offset, clock.isSlewing]") == [pytest.approx(999), False]
+
+
+def test_another_epoch_throws_the_offset_away(clock):
+    steps = "clock.greet('a', 0); exchange(1000, 0.001, 0.001); clock.greet('b', monotonic + 7); "
+
+    assert clock(steps + "[clock.offset, clock.isSynced]") == [pytest.approx(7), False]
+
+
+def test_the_same_epoch_keeps_it(clock):
+    steps = "clock.greet('a', 0); exchange(1000, 0.001, 0.001); clock.greet('a', monotonic + 7); "
+
+    assert clock(steps + "[clock.offset, clock.isSynced]") == [pytest.approx(1000), True]
+
+
+@pytest.mark.parametrize("seconds", [2, -2, 3600])
+def test_a_wall_clock_that_moves_alone_makes_it_doubt(clock, seconds):
+    steps = f"clock.greet('a', 0); exchange(1000, 0.001, 0.001); pass(5); jump({seconds}); "
+
+    assert clock(steps + "[clock.noticeSleep(), clock.isSynced, clock.noticeSleep()]") == [True, False, False]
+
+
+def test_a_little_drift_is_no_sleep(clock):
+    steps = "clock.greet('a', 0); exchange(1000, 0.001, 0.001); jump(0.9); pass(5); "
+
+    assert clock(steps + "[clock.noticeSleep(), clock.isSynced]") == [False, True]
+
+
+def test_nonsense_is_not_learnt(clock):
+    assert clock("clock.greet('a', 0); clock.learn(1, undefined, null, 2); clock.learn(1, NaN, 2, 3); clock.isSynced") is False
