@@ -28,13 +28,16 @@ let package = Package(
       name: "CLibwebsockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .target(name: "CFiles"),
+    // C, compiled from the sources in /usr/share of Debian's node-llhttp.
+    .target(name: "CLLHTTP"),
 
     // The rooms, from the inside out. An arrow that is not listed here does not build.
     .target(name: "TimerCore", swiftSettings: house),
     .target(name: "TimerProtocol", dependencies: ["TimerCore"], swiftSettings: house),
     .target(name: "TimerStorage", dependencies: ["TimerCore", "CFiles"], swiftSettings: house),
     .target(
-      name: "WebSocketTransport", dependencies: ["CLibwebsockets", "CLibuv"], swiftSettings: house),
+      name: "WebSocketTransport", dependencies: ["CLibwebsockets", "CLibuv", "CLLHTTP"],
+      swiftSettings: house),
     .target(
       name: "TimerServer",
       dependencies: ["TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport"],

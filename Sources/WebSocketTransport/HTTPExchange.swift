@@ -29,10 +29,8 @@ final class HTTPExchange {
   let peerAddress: String
   private unowned let owner: any HTTPExchangeOwner
   private var phase = Phase.reading
+  private let parser: HTTPParser
   private var head: HTTPHead?
-  private var body: HTTPBody?
-  /// Bytes of `stream.input` in which no end of a head was found.
-  private var searched = 0
   /// Whether the answer under way is the last on this connection.
   private var isLast = false
   private var isPeerDone = false
@@ -46,6 +44,7 @@ final class HTTPExchange {
     self.stream = stream
     self.number = number
     self.owner = owner
+    parser = HTTPParser(bodyBytesMax: owner.options.bodyBytesMax)
     peerAddress = stream.peerAddress
     stream.arrived = { [unowned self] in arrived() }
     stream.ended = { [unowned self] isBroken in streamEnded(isBroken) }
@@ -97,58 +96,36 @@ final class HTTPExchange {
   }
 
   private func advance() {
-    while phase == .reading {
-      guard head != nil || readHead() else { return }
-      guard phase == .reading, let head, var body else { return }
-      let progress = body.take(from: &stream.input)
-      self.body = body
-      switch progress {
-      case .incomplete: return
-      case .whole:
-        self.head = nil
-        self.body = nil
-        phase = .waiting
-        due = nil
-        isLast = !head.isKeptAlive
-        answersHead = head.method == "HEAD"
-        owner.requested(head, body: body.bytes, by: self)
-      case .tooLong: refuse(Self.tooLong(bytesMax: owner.options.bodyBytesMax))
-      case .malformed: refuse(HTTPReply.plain(400, "The chunks of the body are malformed."))
-      }
+    while phase == .reading, !stream.input.isEmpty {
+      parser.take(from: &stream.input)
+      do throws(HTTPRefusal) { try look() } catch { refuse(error.response) }
     }
   }
 
   private var answersHead = false
 
-  /// Whether a head is there now.
-  private func readHead() -> Bool {
-    guard !stream.input.isEmpty else { return false }
-    switch HTTPHead.parse(stream.input, searched: searched) {
-    case .incomplete:
-      searched = stream.input.count
-      return false
-    case .malformed(let status, let words):
-      refuse(HTTPReply.plain(status, words))
-      return false
-    case .complete(let head, let length):
-      searched = 0
-      stream.input.removeFirst(length)
-      answersHead = head.method == "HEAD"
-      guard !upgrade(head) else { return false }
-      guard let body = HTTPBody(of: head, bytesMax: owner.options.bodyBytesMax) else {
-        refuse(Self.tooLong(bytesMax: owner.options.bodyBytesMax))
-        return false
-      }
+  /// Looks at what has been read of a request.
+  private func look() throws(HTTPRefusal) {
+    let isNew = head == nil && parser.isHeadWhole
+    if isNew {
+      let head = try HTTPHead(parser)
       self.head = head
-      self.body = body
-      if head.expectsContinue, !body.isWhole, stream.input.isEmpty { sayContinue() }
-      return true
+      answersHead = head.method == "HEAD"
     }
-  }
-
-  private static func tooLong(bytesMax: Int) -> HTTPResponse {
-    HTTPReply.refusal(
-      413, code: "badRequest", "the body is over \(bytesMax) bytes", isRetryable: false)
+    try parser.check()
+    guard let head else { return }
+    guard parser.isWhole else {
+      if isNew, head.expectsContinue, parser.body.isEmpty, stream.input.isEmpty { sayContinue() }
+      return
+    }
+    let body = parser.body
+    parser.restart()
+    self.head = nil
+    guard !upgrade(head) else { return }
+    phase = .waiting
+    due = nil
+    isLast = !head.isKeptAlive
+    owner.requested(head, body: body, by: self)
   }
 
   /// Whether this request was for the WebSocket, and is dealt with.

@@ -9,6 +9,14 @@ enum HTTPReply {
       body: Array("\(line)\n".utf8))
   }
 
+  static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+  static func unknownMethod(_ status: Int) -> HTTPResponse {
+    plain(
+      status, "This method is not known here.",
+      [HTTPHeader("Allow", methods.joined(separator: ", "))])
+  }
+
   /// A refusal in the shape of a reply of the wire, for those who asked for one.
   static func refusal(_ status: Int, code: String, _ words: String, isRetryable: Bool)
     -> HTTPResponse

@@ -12,12 +12,9 @@ extension ServiceLoop: HTTPExchangeOwner {
   }
 
   func requested(_ head: HTTPHead, body: [UInt8], by exchange: HTTPExchange) {
-    guard Self.methods.contains(head.method) else {
+    guard HTTPReply.methods.contains(head.method) else {
       return exchange.answer(
-        HTTPReply.plain(
-          head.method == "CONNECT" || head.method == "TRACE" ? 405 : 501,
-          "This method is not known here.",
-          [HTTPHeader("Allow", Self.methods.joined(separator: ", "))]))
+        HTTPReply.unknownMethod(head.method == "CONNECT" || head.method == "TRACE" ? 405 : 501))
     }
     guard let segments = head.segments else {
       return exchange.answer(HTTPReply.plain(400, "The path is not percent-encoded UTF-8."))
@@ -40,8 +37,6 @@ extension ServiceLoop: HTTPExchangeOwner {
           method: head.method, path: segments, query: query, headers: head.headersKept, body: body,
           peerAddress: exchange.peerAddress)))
   }
-
-  private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
   func upgraded(
     _ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?

@@ -660,3 +660,127 @@ class TestHTTP:
             done = subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", *extra, url],
                                   capture_output=True, text=True, timeout=10)
             assert done.stdout == ("413" if "-T" in extra else "200")
+
+
+CHUNKED = "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+class TestFraming:
+    """Where one request ends and the next begins: a server that is unsure of it lets one in by the back door."""
+
+    def test_a_request_may_come_byte_by_byte(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for byte in b"POST /api/x%2Fy?q=1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nOrigin:  o \r\n\r\nabc":
+                plain.sendall(bytes([byte]))
+                time.sleep(0.0005)
+            lines = read_answer(plain)[2].decode().split("\n")
+            assert lines[:5] == ["POST", "api|x/y", "q=1", "host=h|origin=o", "abc"]
+
+    def test_a_burst_is_answered_one_by_one_wherever_it_is_cut(self, server):
+        burst = (
+            b"\r\nPOST /api/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /"
+            + CHUNKED.replace("/api", "/api/2").encode() + b"2\r\nab\r\n0\r\n\r\n"
+            + b"GET http://x/api/3?a=b HTTP/1.1\r\nHost: x\r\n\r\n"
+            + b"GET /api/4 HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n"
+            + b"GET /api/5 HTTP/1.1\r\nHost: x\r\n\r\n")
+        for cut in range(0, len(burst), 5):
+            with contextlib.closing(server.socket()) as plain:
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                plain.sendall(burst[:cut])
+                time.sleep(0.002)
+                plain.sendall(burst[cut:])
+                answers = [read_answer(plain)[2].decode().split("\n") for _ in range(5)]
+                assert [lines[1] for lines in answers] == [f"api|{n}" for n in range(1, 6)]
+                assert [lines[4] for lines in answers] == ["GET /", "ab", "", "", ""]
+
+    def test_chunks_may_be_cut_anywhere(self, server):
+        body = b"3\r\nabc\r\n00A;x=1\r\n\r\n0\r\n\r\nd\r\n\r\n0\r\nTrailer: x\r\n\r\n"
+        for cut in range(len(body)):
+            with contextlib.closing(server.socket()) as plain:
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                plain.sendall(CHUNKED.encode() + body[:cut])
+                time.sleep(0.002)
+                plain.sendall(body[cut:] + b"GET /api/next HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert read_answer(plain)[2].startswith(
+                    b"POST\napi\n\nhost=x\nabc\r\n0\r\n\r\nd\r\n\n")
+                assert read_answer(plain)[2].startswith(b"GET\napi|next")
+
+    @pytest.mark.parametrize("cut", [None, 1, 60, 130])
+    def test_frames_right_behind_a_handshake_wait_for_it(self, server, cut):
+        wanted = handshake() + frame(1, b"one") + frame(1, b"two") + frame(9, b"p")
+        with contextlib.closing(server.socket()) as plain:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.sendall(b"GET /api/1 HTTP/1.1\r\nHost: x\r\n\r\n" + wanted[:cut])
+            assert read_answer(plain)[0] == 200
+            plain.sendall(b"" if cut is None else wanted[cut:])
+            assert read_head(plain).startswith(b"HTTP/1.1 101")
+            assert sorted(read_frame(plain) for _ in range(3)) == [(1, b"one"), (1, b"two"), (10, b"p")]
+
+    @pytest.mark.parametrize(
+        "target, path, query",
+        [
+            ("http://x/api/a?b=c", "api|a", "b=c"), ("HTTP://u.example:80/api?", "api", ""),
+            ("https://[::1]:9/api?a=b?c", "api", "a=b?c"), ("/api//a/", "api||a|", ""),
+        ])
+    def test_a_target_may_be_absolute(self, server, target, path, query):
+        lines = ask(server, f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n")[2].decode().split("\n")
+        assert lines[1:3] == [path, query]
+
+    @pytest.mark.parametrize("target", ["http://x", "http://x?a=b", "https://x:1/"])
+    def test_an_absolute_target_without_a_path_is_the_page(self, server, target):
+        assert ask(server, f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n")[2].startswith(b"<!doctype html>")
+
+    @pytest.mark.parametrize("size, status", [(16_384, 200), (16_385, 431)])
+    @pytest.mark.parametrize("step", [100_000, 1_000])
+    def test_the_limit_of_a_head_is_exact(self, server, size, status, step):
+        head = b"GET /api HTTP/1.1\r\nHost: x\r\nX: " + b"y" * (size - 35) + b"\r\n\r\n"
+        assert len(head) == size
+        with contextlib.closing(server.socket()) as plain:
+            for start in range(0, size, step):
+                plain.sendall(head[start:start + step])
+            assert read_answer(plain)[0] == status
+
+    def test_many_small_chunks_come_to_an_end(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            with contextlib.suppress(ConnectionError):
+                plain.sendall(CHUNKED.encode() + (b"1;" + b"x" * 1_000 + b"\r\na\r\n") * 1_000)
+            assert read_answer(plain)[0] in (400, 413)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            # RFC 9112 §5.1: no white space before the colon.
+            "GET / HTTP/1.1\r\nHost: x\r\nX : y\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX Y: z\r\n\r\n",
+            "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length : 3\r\n\r\nabc",
+            "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+            # RFC 9112 §2.2: a carriage return alone ends nothing.
+            "GET / HTTP/1.1\r\nHost: x\r\n\rGET /api HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\rX: y\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX:\rY: z\r\n\r\n",
+            CHUNKED + "3\rxabc\r\n0\r\n\r\n", CHUNKED + "3\r\nabcxy0\r\n\r\n", CHUNKED + "3\r\nabcd\r\n0\r\n\r\n",
+            CHUNKED + "\r\n0\r\n\r\n", CHUNKED + "-1\r\n\r\n", CHUNKED + "0x1\r\na\r\n0\r\n\r\n",
+            CHUNKED + "ffffffffffffffffff\r\n",
+            # RFC 9112 §6.3: two lengths are none.
+            "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+            "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\na",
+            "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n 2\r\n\r\na",
+            "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",
+            "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n",
+            "POST /api HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            # Bytes that mean nothing good.
+            "GET / HTTP/1.1\r\nHost: x\r\nOrigin: \x01\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nOrigin: a\0\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\"a\": y\r\n\r\n",
+            "GET /a\tb HTTP/1.1\r\nHost: x\r\n\r\n", "GET /é HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /#a HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HXYZ/1.1\r\nHost: x\r\n\r\n",
+        ])
+    def test_what_can_be_read_in_two_ways_is_not_read(self, server, text):
+        with contextlib.closing(server.socket()) as plain:
+            plain.sendall(text.encode())
+            status, headers, _ = read_answer(plain)
+            assert (status, headers["connection"]) in [(400, "close"), (413, "close")]
+            assert plain.recv(10) == b""
+
+    @pytest.mark.parametrize("coding", ["gzip, chunked", "chunked, gzip", "xchunked", "identity", "chunked, chunked"])
+    def test_other_codings_are_not_known(self, server, coding):
+        status, headers, _ = ask(server, CHUNKED.replace("chunked", coding) + "0\r\n\r\n")
+        assert status in (400, 501) and headers["connection"] == "close"

@@ -1,0 +1,129 @@
+import CLLHTTP
+
+/// The requests of one connection as llhttp reads them, one at a time.
+@safe final class HTTPParser {
+  // Both owned by this object, freed with it, and used on the loop's thread; llhttp borrows the
+  // settings, and this object, whose life spans that of every call below.
+  private let raw = UnsafeMutablePointer<llhttp_t>.allocate(capacity: 1)
+  private let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
+  private let bodyBytesMax: Int
+
+  fileprivate(set) var target: [UInt8] = []
+  /// The fields of the head; those of a trailer are passed over.
+  private(set) var fields: [(name: [UInt8], value: [UInt8])] = []
+  fileprivate(set) var body: [UInt8] = []
+  private(set) var isHeadWhole = false
+  private(set) var isWhole = false
+  /// The field under way.
+  fileprivate var name: [UInt8] = []
+  fileprivate var value: [UInt8] = []
+  private var takenCount = 0
+  private var refusal: HTTPRefusal?
+
+  init(bodyBytesMax: Int) {
+    self.bodyBytesMax = bodyBytesMax
+    unsafe llhttp_settings_init(settings)
+    unsafe settings.pointee.on_url = { unsafe collect($0, $1, $2, into: \.target) }
+    unsafe settings.pointee.on_header_field = { unsafe collect($0, $1, $2, into: \.name) }
+    unsafe settings.pointee.on_header_value = { unsafe collect($0, $1, $2, into: \.value) }
+    unsafe settings.pointee.on_header_value_complete = { unsafe owner($0).endField() }
+    unsafe settings.pointee.on_headers_complete = { unsafe owner($0).endHead() }
+    unsafe settings.pointee.on_body = { unsafe collect($0, $1, $2, into: \.body) }
+    unsafe settings.pointee.on_message_complete = { unsafe owner($0).endMessage() }
+    unsafe llhttp_init(raw, HTTP_REQUEST, settings)
+    unsafe raw.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  deinit {
+    unsafe raw.deallocate()
+    unsafe settings.deallocate()
+  }
+
+  var method: String {
+    // A constant of llhttp's.
+    unsafe String(cString: llhttp_method_name(llhttp_method(UInt32(raw.pointee.method))))
+  }
+
+  var version: (major: UInt8, minor: UInt8) {
+    unsafe (raw.pointee.http_major, raw.pointee.http_minor)
+  }
+
+  /// Begins with the next request.
+  func restart() {
+    unsafe llhttp_reset(raw)
+    (target, fields, body, isHeadWhole, isWhole, takenCount) = ([], [], [], false, false, 0)
+  }
+
+  /// Takes bytes of the request from the front of what has arrived, up to its end.
+  func take(from input: inout [UInt8]) {
+    let offered = isHeadWhole ? input.count : min(input.count, HTTPHead.bytesMax - takenCount)
+    var eaten = offered
+    // The bytes are lent to llhttp for this call.
+    let result = unsafe input.withUnsafeBytes { bytes in
+      guard let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else {
+        return HPE_OK
+      }
+      let result = unsafe llhttp_execute(raw, start, offered)
+      if result != HPE_OK { unsafe eaten = llhttp_get_error_pos(raw) - start }
+      return result
+    }
+    refusal = refusal(for: result, at: eaten < input.count ? input[eaten] : 0)
+    input.removeFirst(eaten)
+    takenCount += eaten
+  }
+
+  fileprivate func endField() -> CInt {
+    if !isHeadWhole { fields.append((name, value)) }
+    (name, value) = ([], [])
+    return 0
+  }
+
+  fileprivate func endHead() -> CInt {
+    isHeadWhole = true
+    return 0
+  }
+
+  /// Stops before the next request.
+  fileprivate func endMessage() -> CInt {
+    isWhole = true
+    return CInt(HPE_PAUSED.rawValue)
+  }
+
+  private func refusal(for result: llhttp_errno_t, at byte: UInt8) -> HTTPRefusal? {
+    switch result {
+    case HPE_OK, HPE_PAUSED: nil
+    case HPE_PAUSED_H2_UPGRADE, HPE_INVALID_VERSION: .version
+    // What could go on to be a method, as lowercase could not.
+    case HPE_INVALID_METHOD where (0x41...0x5a).contains(byte): .method
+    // A constant of llhttp's.
+    default: unsafe .malformed(String(cString: llhttp_get_error_reason(raw)))
+    }
+  }
+
+  /// What is wrong with the request's bytes so far.
+  func check() throws(HTTPRefusal) {
+    // What is left of the body or chunk under way counts before it has come.
+    let left = unsafe Int(clamping: raw.pointee.content_length)
+    // The framing of chunks and the trailer are bounded too.
+    guard body.count <= bodyBytesMax, left <= bodyBytesMax - body.count,
+      takenCount <= HTTPHead.bytesMax + 2 * bodyBytesMax + 8_192
+    else { throw .bodyTooLong(bytesMax: bodyBytesMax) }
+    if let refusal { throw refusal }
+    guard isHeadWhole || takenCount < HTTPHead.bytesMax else { throw .headTooLong }
+  }
+}
+
+/// The parser that a callback is about, which waits in `take`, on the loop's thread.
+private func owner(_ raw: UnsafeMutablePointer<llhttp_t>?) -> HTTPParser {
+  guard let data = unsafe raw?.pointee.data else { preconditionFailure("a parser has its owner") }
+  return unsafe Unmanaged<HTTPParser>.fromOpaque(data).takeUnretainedValue()
+}
+
+/// Copies bytes that llhttp lends for the time of the callback.
+private func collect(
+  _ raw: UnsafeMutablePointer<llhttp_t>?, _ start: UnsafePointer<CChar>?, _ count: Int,
+  into part: ReferenceWritableKeyPath<HTTPParser, [UInt8]>
+) -> CInt {
+  unsafe owner(raw)[keyPath: part] += UnsafeRawBufferPointer(start: start, count: count)
+  return 0
+}
