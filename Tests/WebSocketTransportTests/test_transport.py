@@ -40,10 +40,17 @@ class Server:
     def url(self):
         return f"ws://127.0.0.1:{self.port}/ws"
 
+    is_told = False
+
+    def tell(self, signal_number=signal.SIGTERM):
+        """Asks it to end."""
+        self.is_told = True
+        self.process.send_signal(signal_number)
+
     def stop(self, signal_number=signal.SIGTERM):
-        """Ends it and answers its exit code and its last line."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal_number)
+        """Ends it and answers its exit code and its last line; a second signal would cut its stop short."""
+        if self.process.poll() is None and not self.is_told:
+            self.tell(signal_number)
         output, _ = self.process.communicate(timeout=20)
         self.lines += output.splitlines()
         return self.process.returncode, self.lines[-1].strip()
@@ -409,7 +416,7 @@ class TestLife:
     def test_everybody_is_told_when_it_stops(self):
         async def many(server):
             clients = await asyncio.gather(*[websockets.connect(server.url) for _ in range(200)])
-            server.process.send_signal(signal.SIGTERM)
+            server.tell()
             await asyncio.gather(*[client.wait_closed() for client in clients])
             return {client.close_code for client in clients}
 
