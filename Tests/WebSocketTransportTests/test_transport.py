@@ -647,7 +647,7 @@ class TestHTTP:
         with contextlib.closing(server.socket()) as plain, contextlib.closing(server.socket()) as idle:
             plain.sendall(b"GET /api/never HTTP/1.1\r\nHost: x\r\n\r\n")
             assert ask(server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")[0] == 200
-            server.process.send_signal(signal.SIGTERM)
+            server.tell()
             status, headers, body = read_answer(plain)
             assert status == 503 and b'"shuttingDown"' in body and headers["connection"] == "close"
             assert idle.recv(10) == b""
