@@ -43,7 +43,11 @@ public final class Server {
     do { try writer.watch(settings.dataFolder) } catch {
       log.write(.warning, "edits of timers' files from outside will not be seen: \(error)")
     }
-    writer.submit(actions.writes)
+    if !actions.writes.isEmpty {
+      // Countdowns that ended meanwhile are settled before the first client can look.
+      writer.submit(actions.writes)
+      writer.finish()
+    }
     log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
   }
 
@@ -83,6 +87,9 @@ public struct ServerSettings: Sendable {
   public var logLevel = LogLevel.info
   public var access = AccessRules()
   public var anonymousRole = Role.control
+  public var connectionsMax = 16_384
+  public var timersMax = 10_000
+  public var subscriptionsMax = 1_000
 
   public init(dataFolder: String) {
     self.dataFolder = dataFolder
@@ -92,6 +99,8 @@ public struct ServerSettings: Sendable {
     var options = HubOptions(epoch: UUID().uuidString.lowercased())
     options.access = access
     options.anonymousRole = anonymousRole
+    options.timersMax = timersMax
+    options.subscriptionsMax = subscriptionsMax
     return options
   }
 
@@ -99,6 +108,7 @@ public struct ServerSettings: Sendable {
     var options = TransportOptions()
     options.address = address
     options.port = port
+    options.connectionsMax = connectionsMax
     options.commonHeaders = Self.securityHeaders
     options.admission = { [access] in access.refusal(of: $0) }
     options.log = { level, text in log.write(LogLevel(level), text) }

@@ -30,6 +30,11 @@ enum HelpText {
       --web FOLDER         a page of your own instead of the built-in one; read once, at the start
       --log-level LEVEL    error, warning, info or debug, on standard error (default info)
 
+    what is too much
+      --connections COUNT  WebSockets at once; one more is closed with 1013 (default 16384)
+      --timers COUNT       timers that may be made (default 10000)
+      --subscriptions COUNT  of one connection (default 1000)
+
     exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start
     """
 }

@@ -11,9 +11,13 @@ struct ServeOptions {
   var anonymousRole: Role?
   var hosts: Set<String> = []
   var origins: Set<String> = []
+  var connectionsMax = 16_384
+  var timersMax = 10_000
+  var subscriptionsMax = 1_000
 
   static let names = [
     "--listen", "--port", "--data", "--web", "--log-level", "--anonymous", "--host", "--origin",
+    "--connections", "--timers", "--subscriptions",
   ]
 
   init(_ words: [String]) throws(UsageError) {
@@ -26,7 +30,10 @@ struct ServeOptions {
       case "--log-level": logLevel = try Self.logLevel(value)
       case "--anonymous": anonymousRole = try Self.role(value)
       case "--host": hosts.insert(value.lowercased())
-      default: origins.insert(value.lowercased())
+      case "--origin": origins.insert(value.lowercased())
+      case "--connections": connectionsMax = try Self.count(name, value)
+      case "--timers": timersMax = try Self.count(name, value)
+      default: subscriptionsMax = try Self.count(name, value)
       }
     }
     guard isLoopback || anonymousRole != nil else {
@@ -43,6 +50,9 @@ struct ServeOptions {
     settings.port = port
     settings.logLevel = logLevel
     settings.anonymousRole = anonymousRole ?? .control
+    settings.connectionsMax = connectionsMax
+    settings.timersMax = timersMax
+    settings.subscriptionsMax = subscriptionsMax
     settings.access.hosts = hosts
     settings.access.origins = origins
     settings.page = webFolder.map { .folder($0) } ?? .files(EmbeddedPage.files)
@@ -67,6 +77,13 @@ struct ServeOptions {
       throw UsageError("--port has to be 0 to 65535, not '\(value)'; 0 picks a free one")
     }
     return port
+  }
+
+  private static func count(_ name: String, _ value: String) throws(UsageError) -> Int {
+    guard let count = Int(value), (1...1_000_000).contains(count) else {
+      throw UsageError("\(name) has to be 1 to 1000000, not '\(value)'")
+    }
+    return count
   }
 
   private static func logLevel(_ value: String) throws(UsageError) -> LogLevel {

@@ -1,0 +1,304 @@
+"""Ticks: on the timer's own seconds or on the server clock's, in time, and only for what runs."""
+
+import asyncio
+from decimal import Decimal as D
+
+import pytest
+
+
+def ticks(arrivals, timer=None):
+    return [a for a in arrivals if a.get("cause") == "tick" and (timer is None or a.has(timer))]
+
+
+def instant(arrival, timer):
+    return arrival.state(timer)["lastElapsedTimeCalculatedAt"]
+
+
+async def test_tea_for_five_seconds_on_two_sockets(server, connect, punctual):
+    """Both see `started`, ticks 4, 3, 2, 1, `ended` at zero and ticks of overtime, exact and in time."""
+    clients = [await connect(server, name="left"), await connect(server, name="right")]
+    for client in clients:
+        await client.calibrate()
+        await client.subscribe("tea")
+    started = await clients[0].state("start", "tea", duration=5)
+    zero = started["startDate"] + 5
+
+    late = []
+    for client in clients:
+        expected = await client.snapshot("started", "tea")
+        assert expected.state("tea")["revision"] == started["revision"]
+        for time in (4, 3, 2, 1):
+            tick = await client.snapshot(timer="tea")
+            state = tick.state("tea")
+            assert (tick["cause"], state["time"]) == ("tick", time)
+            assert state["lastElapsedTimeCalculatedAt"] == zero - time
+            assert state["revision"] == started["revision"]
+            late.append(client.lateness(tick, zero - time))
+        ended = await client.snapshot(timer="tea")
+        state = ended.state("tea")
+        assert (ended["cause"], ended["endedAt"], state["time"]) == ("ended", zero, 0)
+        assert "late" not in ended
+        assert state["lastElapsedTimeCalculatedAt"] == zero and state["status"] == "running"
+        late.append(client.lateness(ended, zero))
+        for time in (-1, -2):
+            tick = await client.snapshot(timer="tea")
+            assert (tick["cause"], tick.state("tea")["time"]) == ("tick", time)
+            late.append(client.lateness(tick, zero - time))
+
+    punctual(late, "ticks and ends")
+
+
+async def test_thirty_steps_none_missing_none_twice(server, connect, punctual):
+    """3 s at a tenth: 2.9, 2.8, … 0.1, the end, -0.1: each once, in order, in time."""
+    client = await connect(server)
+    await client.calibrate()
+    await client.subscribe("tea", interval=0.1)
+    started = await client.state("start", "tea", duration=3)
+
+    arrivals = [await client.snapshot("started", timer="tea")]
+    while arrivals[-1].state("tea")["time"] > D("-0.3"):
+        arrivals.append(await client.snapshot(timer="tea"))
+
+    del arrivals[0]
+    punctual.in_step([a.state("tea")["time"] for a in arrivals], [D(30 - n) / 10 for n in range(1, 34)])
+    assert [a["cause"] for a in arrivals] == ["tick"] * 29 + ["ended"] + ["tick"] * 3
+    zero = started["startDate"] + 3
+    punctual([client.lateness(a, zero - a.state("tea")["time"]) for a in arrivals])
+
+
+@pytest.mark.parametrize("interval", ["0.1", "0.25", "0.3", "0.7"])
+async def test_each_interval_ticks_on_its_own_multiples(shared_server, connect, name, interval, punctual):
+    """A countdown ticks where its time left is a whole multiple of the interval."""
+    client = await connect(shared_server)
+    await client.calibrate()
+    await client.subscribe(name, interval=float(interval))
+    await client.ok("start", name, duration=60.05)
+    await client.snapshot("started", name)
+
+    seen = [await client.snapshot("tick", name) for _ in range(5)]
+
+    first = D("60.05") // D(interval)
+    punctual.in_step([a.state(name)["time"] for a in seen], [(first - n) * D(interval) for n in range(5)])
+    punctual([client.lateness(a, instant(a, name)) for a in seen])
+
+
+async def test_a_broken_duration_ticks_on_whole_seconds(client, name):
+    """2.4 s tick at 2 and 1, and -1 after the end."""
+    await client.subscribe(name)
+    await client.ok("start", name, duration=2.4)
+    await client.snapshot("started", name)
+
+    seen = [(await client.snapshot(timer=name)) for _ in range(4)]
+
+    assert [(a["cause"], a.state(name)["time"]) for a in seen] == [
+        ("tick", 2), ("tick", 1), ("ended", 0), ("tick", -1)]
+
+
+async def test_a_stopwatch_ticks_on_whole_seconds(client, name, punctual):
+    """A stopwatch shows 1, 2 exactly; after adding a fraction it still ticks on whole seconds."""
+    await client.calibrate()
+    await client.subscribe(name)
+    started = await client.state("start", name)
+    first = await client.snapshot("tick", name)
+    second = await client.snapshot("tick", name)
+    assert [a.state(name)["time"] for a in (first, second)] == [1, 2]
+    assert instant(second, name) == started["startDate"] + 2
+
+    added = await client.state("addElapsedTime", name, seconds=0.4)
+
+    third = await client.snapshot("tick", name)
+    assert third.state(name)["time"] == 3
+    assert instant(third, name) == added["lastElapsedTimeCalculatedAt"] + 3 - added["elapsedTime"]
+    punctual([client.lateness(a, instant(a, name)) for a in (first, second, third)])
+
+
+async def test_ticks_follow_what_was_added(client, name):
+    """After adding a fraction, a countdown still ticks on whole seconds of its time left."""
+    await client.subscribe(name)
+    await client.ok("start", name, duration=10)
+    await client.ok("addRemainingTime", name, seconds=0.3)
+    await client.snapshot("adjusted", name)
+
+    seen = [await client.snapshot("tick", name) for _ in range(2)]
+
+    assert [a.state(name)["time"] for a in seen] == [10, 9]
+
+
+async def test_ticks_follow_a_pause(client, name):
+    """After a pause a countdown goes on ticking on whole seconds of its time left."""
+    await client.subscribe(name)
+    await client.ok("start", name, duration=10)
+    await client.snapshot("tick", name)
+    await asyncio.sleep(0.3)
+    await client.ok("pause", name)
+    await asyncio.sleep(0.4)
+    resumed = await client.state("resume", name)
+    client.take()
+
+    tick = await client.snapshot("tick", name)
+
+    assert tick.state(name)["time"] == 8
+    assert instant(tick, name) == resumed["lastElapsedTimeCalculatedAt"] + resumed["time"] - 8
+
+
+@pytest.mark.parametrize("before", [["pause"], ["finish"], ["reset"], ["remove"]])
+async def test_what_does_not_run_does_not_tick(client, name, before):
+    """No tick for a paused, finished, idle or forgotten timer."""
+    await client.subscribe(name, interval=0.1)
+    await client.ok("start", name, duration=60)
+    await client.snapshot("tick", name)
+    for command in before:
+        await client.ok(command, name)
+    await client.drain(0.05)
+
+    assert await client.collect(0.4) == []
+
+
+async def test_interval_zero_sends_changes_and_the_end(client, name):
+    """With interval 0 there is no tick, but each change and the end itself."""
+    await client.subscribe(name, interval=0)
+    await client.ok("start", name, duration=1.2)
+    await client.ok("update", name, title="x")
+
+    causes = [a["cause"] for a in await client.collect(2.4)]
+
+    assert causes == ["started", "updated", "ended"]
+
+
+async def test_all_timers_tick_together_on_the_clock(server, connect, punctual):
+    """`*` ticks on whole multiples of the server clock, all running timers in one message, sorted."""
+    client = await connect(server)
+    await client.calibrate()
+    await client.ok("start", "b", duration=60.3)
+    await client.ok("start", "a")
+    await client.ok("start", "c", duration=60)
+    await client.ok("pause", "c")
+    await client.ok("start", "d", duration=60)
+    await client.ok("finish", "d")
+    await client.subscribe("*", interval=0.5)
+
+    seen = [await client.snapshot("tick") for _ in range(5)]
+
+    for tick in seen:
+        assert [state["timer"] for state in tick["timers"]] == ["a", "b"]
+        assert len({state["lastElapsedTimeCalculatedAt"] for state in tick["timers"]}) == 1
+    instants = [instant(tick, "a") for tick in seen]
+    punctual.all_multiples(instants, D("0.5"))
+    punctual([client.lateness(tick, at) for tick, at in zip(seen, instants)])
+
+
+async def test_all_timers_tick_each_second_by_default(server, connect):
+    """Without interval `*` ticks on whole seconds of the server clock."""
+    client = await connect(server)
+    await client.ok("start", "a", duration=60.3)
+    await client.subscribe("*")
+
+    seen = [await client.snapshot("tick", within=2) for _ in range(2)]
+
+    assert all(instant(tick, "a") % 1 == 0 for tick in seen)
+    assert instant(seen[1], "a") - instant(seen[0], "a") == 1
+
+
+async def test_all_timers_do_not_tick_when_none_runs(server, connect):
+    """`*` is silent while nothing runs."""
+    client = await connect(server)
+    await client.ok("start", "a", duration=60)
+    await client.ok("pause", "a")
+    await client.subscribe("*", interval=0.1)
+
+    assert await client.collect(0.4) == []
+
+
+async def test_subscribing_again_replaces_the_interval(client, name):
+    """The old ticks stop, the new ones come, and the state is shown again."""
+    await client.ok("start", name, duration=60)
+    await client.subscribe(name, interval=0.1)
+    await client.snapshot("tick", name)
+
+    await client.subscribe(name, interval=0.5)
+    client.take()
+
+    seen = ticks(await client.collect(1.3))
+    assert 2 <= len(seen) <= 3
+    assert all(a.state(name)["time"] % D("0.5") == 0 for a in seen)
+
+
+async def test_subscribing_again_with_zero_ends_the_ticks(client, name):
+    """Interval 0 replaces ticks by changes alone."""
+    await client.ok("start", name, duration=60)
+    await client.subscribe(name, interval=0.1)
+    await client.snapshot("tick", name)
+
+    await client.subscribe(name, interval=0)
+    client.take()
+
+    assert await client.collect(0.4) == []
+
+
+async def test_each_connection_has_its_own_interval(shared_server, connect, name, punctual):
+    """Two connections tick at their own pace."""
+    slow, quick = await connect(shared_server), await connect(shared_server)
+    await slow.subscribe(name, interval=0.5)
+    await quick.subscribe(name, interval=0.1)
+    await quick.ok("start", name, duration=60)
+
+    first = [(await slow.snapshot("tick", name)).state(name)["time"] for _ in range(2)]
+    second = [(await quick.snapshot("tick", name)).state(name)["time"] for _ in range(3)]
+
+    punctual.in_step(first, [D("59.5"), D("59")])
+    punctual.in_step(second, [D("59.9"), D("59.8"), D("59.7")])
+
+
+async def test_timers_of_one_subscription_tick_each_on_its_own(client, name):
+    """Two countdowns started apart tick apart, each at its own whole seconds."""
+    first, second = f"{name} a", f"{name} b"
+    await client.subscribe(first, second)
+    await client.ok("start", first, duration=10)
+    await asyncio.sleep(0.4)
+    await client.ok("start", second, duration=20)
+
+    for expected in (9, 8):
+        assert (await client.snapshot("tick", first)).state(first)["time"] == expected
+    for expected in (19, 18):
+        assert (await client.snapshot("tick", second)).state(second)["time"] == expected
+
+
+async def test_a_late_subscriber_ticks_on_the_same_seconds(shared_server, connect, name, punctual):
+    """Who comes later ticks on the timer's seconds, not on its own."""
+    early = await connect(shared_server)
+    await early.subscribe(name)
+    await early.ok("start", name, duration=10)
+    await asyncio.sleep(0.35)
+
+    late = await connect(shared_server, timers=[name])
+
+    first, second = await early.snapshot("tick", name), await late.snapshot("tick", name)
+    assert instant(first, name) == instant(second, name)
+    punctual([abs(first.at - second.at)], "the second tick")
+
+
+async def test_ticks_carry_what_was_changed(client, name):
+    """A tick has the title, the policy and the revision of the last change."""
+    await client.subscribe(name, interval=0.1)
+    await client.ok("start", name, duration=60)
+
+    updated = await client.state("update", name, title="Tea")
+
+    await client.snapshot("updated", name)
+    tick = await client.snapshot("tick", name, where=lambda a: a.state(name)["revision"] >= updated["revision"])
+    assert tick.state(name)["title"] == "Tea"
+    assert tick.state(name)["revision"] == updated["revision"]
+
+
+async def test_ticks_do_not_drift(client, name, punctual):
+    """Thirty ticks at a tenth of a second are as near to their instants at the end as at the start."""
+    await client.calibrate()
+    await client.subscribe(name, interval=0.1)
+    await client.ok("start", name)
+
+    ticks = [await client.snapshot("tick", name) for _ in range(30)]
+
+    punctual.in_step([tick.state(name)["time"] for tick in ticks], [D(number) / 10 for number in range(1, 31)])
+    late = [client.lateness(tick, instant(tick, name)) for tick in ticks]
+    punctual(late)
+    punctual(late[-10:], "the last ten ticks")

@@ -1,0 +1,216 @@
+"""The wall clock is moved under the server: no timer moves.
+
+Debian's `faketime` gives the process a wall clock of ours, by a file that may change while it runs, and leaves the
+monotonic and the boot-time clock alone.
+"""
+
+import asyncio
+import os
+import time
+from datetime import datetime
+from decimal import Decimal as D
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from stamped import assert_went_on, look
+from timer_server import Server
+
+HOUR = 3600
+
+
+class WallClock:
+    """A wall clock for one process, so many seconds off the real one."""
+
+    def __init__(self, folder: Path):
+        self.file = folder / "wall-clock"
+        self.zone = "UTC"
+        self.move(0)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        libraries = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+        assert libraries, "Debian's package `faketime` is needed"
+        return {
+            "LD_PRELOAD": str(libraries[0]), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
+            "DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1",
+            "TZ": self.zone,
+        }
+
+    def server(self, data: Path) -> Server:
+        # The library adds to the environment of the first program that it is loaded into, and thereby hides the
+        # arguments from Swift, which looks for them beside the environment. So let that be `env`, which becomes the
+        # server in the same process.
+        return Server(data, environment=self.environment, launcher=("/usr/bin/env",))
+
+    @staticmethod
+    def clean_up(server: Server) -> None:
+        """Removes what the library leaves of a killed process, and would stumble over when its id comes again."""
+        for process_id in server.process_ids:
+            for path in Path("/dev/shm").glob(f"*faketime_*_{process_id}"):
+                path.unlink()
+
+    def move(self, seconds: float) -> None:
+        fresh = self.file.with_suffix(".new")
+        fresh.write_text(f"{seconds:+.3f}\n")
+        os.replace(fresh, self.file)
+
+
+@pytest.fixture
+def wall_clock(tmp_path):
+    return WallClock(tmp_path)
+
+
+@pytest.fixture
+def server(tmp_path, wall_clock):
+    """A server whose wall clock can be moved."""
+    server = wall_clock.server(tmp_path / "data").start()
+    yield server
+    server.kill()
+    wall_clock.clean_up(server)
+
+
+@pytest_asyncio.fixture
+async def client(server, connect):
+    return await connect(server)
+
+
+async def test_the_wall_clock_is_ours(tmp_path, wall_clock, connect):
+    """A server that starts an hour ahead says so: the tool works."""
+    wall_clock.move(HOUR)
+    server = wall_clock.server(tmp_path / "ahead").start()
+    try:
+        client = await connect(server)
+        assert abs(float(client.hello["now"]) - time.time() - HOUR) < 2
+    finally:
+        server.kill()
+        wall_clock.clean_up(server)
+
+
+@pytest.mark.parametrize("moves", [[HOUR], [-HOUR], [HOUR, -HOUR, 0]])
+async def test_no_timer_moves(client, wall_clock, moves, punctual):
+    """Moved by an hour either way: running ones go on, paused ones stand, and the server clock runs on."""
+    await client.ok("start", "runs", duration=600)
+    await client.ok("start", "counts up")
+    await client.ok("start", "stands", duration=600)
+    await client.ok("pause", "stands")
+    await client.subscribe("runs", interval=0.1)
+    await client.calibrate()
+    offset = client.offset
+    before = {name: await look(client, name) for name in ("runs", "counts up", "stands")}
+    revision = before["runs"].state["revision"]
+
+    for seconds in moves:
+        wall_clock.move(seconds)
+        await asyncio.sleep(0.35)
+
+    for name in ("runs", "counts up"):
+        assert_went_on(before[name], await look(client, name))
+    after = (await look(client, "stands")).state
+    assert after["elapsedTime"] == before["stands"].state["elapsedTime"]
+    assert after["pausePeriods"] == before["stands"].state["pausePeriods"]
+    await client.calibrate()
+    assert abs(client.offset - offset) < 0.01
+    ticks = [a.state("runs") for a in client.take() if a.get("cause") == "tick"]
+    assert len(ticks) >= 2 * len(moves)
+    punctual.all_multiples([-state["time"] for state in ticks], D("0.1"))
+    assert {state["revision"] for state in ticks} == {revision}
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+async def test_the_end_comes_in_its_time(client, wall_clock, seconds, punctual):
+    """A countdown ends once, when its time has really passed."""
+    await client.calibrate()
+    await client.subscribe("tea", interval=0)
+    started = await client.state("start", "tea", duration=1)
+
+    wall_clock.move(seconds)
+
+    ended = await client.snapshot("ended", "tea")
+    assert ended["endedAt"] == started["startDate"] + 1
+    punctual([client.lateness(ended, ended["endedAt"])], "the end")
+    assert [a for a in await client.collect(0.2) if a.get("cause") == "ended"] == []
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+async def test_a_pause_over_a_step_costs_its_real_length(client, wall_clock, seconds):
+    """A pause over a step of the clock, as at a change of summer time set by hand, is as long as it was."""
+    await client.ok("start", "tea", duration=600)
+    paused = await client.state("pause", "tea")
+    wall_clock.move(seconds)
+    await asyncio.sleep(0.3)
+
+    resumed = await client.state("resume", "tea")
+
+    length = resumed["pausePeriods"][0]["start"] - paused["pausePeriods"][0]["pause"]
+    assert 0.29 < length < 1
+    assert resumed["elapsedTime"] - paused["elapsedTime"] < 0.1
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+async def test_a_step_while_the_server_is_down_moves_nothing(server, client, connect, wall_clock, seconds):
+    """In the same boot the boot-time clock counts, whatever the wall clock says meanwhile."""
+    await client.ok("start", "runs", duration=600)
+    await client.ok("start", "counts up")
+    await client.ok("start", "stands", duration=600)
+    await asyncio.sleep(0.2)
+    await client.ok("pause", "stands")
+    before = {name: await look(client, name) for name in ("runs", "counts up", "stands")}
+    server.kill()
+
+    wall_clock.move(seconds)
+    server.start()
+
+    client = await connect(server)
+    assert abs(float(client.hello["now"]) - time.time() - seconds) < 2
+    for name in ("runs", "counts up"):
+        after = await look(client, name)
+        assert_went_on(before[name], after)
+        assert after.state["status"] == "running"
+    after = (await look(client, "stands")).state
+    assert (after["status"], after["elapsedTime"]) == ("paused", before["stands"].state["elapsedTime"])
+
+
+@pytest.mark.parametrize(
+    ("zone", "moment"),
+    [
+        ("Pacific/Apia", "2026-11-30T00:00:00+13:00"), ("America/New_York", "2026-12-31T00:00:00-05:00"),
+        ("Europe/Berlin", "2026-03-29T02:00:00+01:00"), ("Europe/Berlin", "2026-10-25T03:00:00+02:00"),
+        ("Asia/Kathmandu", "2027-01-01T00:00:00+05:45"),
+    ])
+async def test_a_pause_over_midnight_or_a_change_of_summer_time(tmp_path, connect, wall_clock, zone, moment):
+    """A pause over such a moment is as long as it was, and leaves the time left as it is."""
+    instant = datetime.fromisoformat(moment).timestamp()
+    wall_clock.zone = zone
+    wall_clock.move(instant - time.time() - 1)
+    server = wall_clock.server(tmp_path / "zoned").start()
+    try:
+        client = await connect(server)
+        assert instant - 1 <= float(client.hello["now"]) < instant, "the moment is still to come"
+        await client.ok("start", "tea", duration=600)
+        paused = await client.state("pause", "tea")
+        await client.calibrate()
+        await client.sleep_until(instant + 0.1)
+        resumed = await client.state("resume", "tea")
+    finally:
+        server.kill()
+        wall_clock.clean_up(server)
+
+    [period] = resumed["pausePeriods"]
+    assert period["pause"] < instant < period["start"]
+    assert 0 < period["start"] - period["pause"] < 3
+    assert resumed["time"] == paused["time"] - (resumed["lastElapsedTimeCalculatedAt"] - period["start"])
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Apia", "America/St_Johns", "Asia/Kathmandu"])
+async def test_a_time_zone_is_nothing_to_a_timer(tmp_path, connect, zone):
+    """In any time zone instants are the same seconds."""
+    server = Server(tmp_path / "zoned", environment={"TZ": zone}).start()
+    try:
+        client = await connect(server)
+        assert abs(float(client.hello["now"]) - time.time()) < 1
+        state = await client.state("start", "tea", duration=60)
+        assert abs(float(state["startDate"]) - time.time()) < 1
+    finally:
+        server.kill()
