@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 // Milliseconds since the peer's last byte arrived in the kernel; -1 when nobody knows.
@@ -36,6 +37,15 @@ static inline void shim_abort_on_close(int fd) {
 }
 
 static inline void shim_shut_down(int fd) { shutdown(fd, SHUT_RDWR); }
+
+// Two connected stream sockets, the first of which keeps few unsent bytes; 0, or -1 without descriptors.
+static inline int shim_socket_pair(int ends[2], int send_buffer_bytes) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+  setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
+  return 0;
+}
+
+static inline void shim_close_descriptor(int fd) { close(fd); }
 
 // fcntl is variadic.
 static inline int shim_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
@@ -129,6 +139,22 @@ static inline int shim_bound_port(const uv_tcp_t *tcp) {
   if (uv_tcp_getsockname(tcp, (struct sockaddr *)&name, &length) != 0) return -1;
   if (name.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&name)->sin6_port);
   return ntohs(((struct sockaddr_in *)&name)->sin_port);
+}
+
+// Reads a numeric address into 16 bytes, an IPv4 one as IPv6 maps it (RFC 4291 §2.5.5.2).
+static inline int shim_parse_address(const char *text, uint8_t bytes[16]) {
+  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  if (uv_inet_pton(AF_INET, text, bytes + 12) == 0) {
+    memcpy(bytes, mapped, sizeof mapped);
+    return 1;
+  }
+  return strchr(text, '%') == NULL && uv_inet_pton(AF_INET6, text, bytes) == 0;
+}
+
+// Writes such an address as text, at most 46 bytes.
+static inline void shim_write_address(const uint8_t bytes[16], int is_v4, char *text, size_t room) {
+  text[0] = 0;
+  uv_inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? bytes + 12 : bytes, text, room);
 }
 
 // The peer's numeric address; an IPv4 one that came over IPv6 is written as IPv4.

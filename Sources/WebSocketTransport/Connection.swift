@@ -29,10 +29,15 @@ final class Connection {
   var isYielding = false
   var incoming: [UInt8] = []
   var memberships: [Membership] = []
+  /// Its place among those of its address.
+  let place: AddressCounts.Place?
 
-  init(_ id: ConnectionID, socket: WebSocket, isAnnounced: Bool) {
+  init(
+    _ id: ConnectionID, socket: WebSocket, place: AddressCounts.Place?, isAnnounced: Bool
+  ) {
     self.id = id
     self.socket = socket
+    self.place = place
     self.isAnnounced = isAnnounced
     isHeard = isAnnounced
   }

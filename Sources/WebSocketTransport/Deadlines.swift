@@ -7,6 +7,8 @@ struct Deadlines {
     case farewell(ConnectionID)
     /// Whether an HTTP connection is overdue.
     case exchange(UInt64)
+    /// Whether a TLS client whose WebSocket is over is gone.
+    case relay(UInt64)
   }
 
   private var heap: [(due: UInt64, subject: Subject)] = []

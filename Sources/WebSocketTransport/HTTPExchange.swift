@@ -5,8 +5,10 @@ protocol HTTPExchangeOwner: AnyObject {
   func requested(_ head: HTTPHead, body: [UInt8], by exchange: HTTPExchange)
   /// The connection is to become a WebSocket; the exchange has ended.
   func upgraded(_ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?)
-  /// Something is to be finished within the usual patience from now.
-  func hurry(_ exchange: HTTPExchange)
+  /// Something is to be finished within this time from now.
+  func hurry(_ exchange: HTTPExchange, withinMilliseconds patience: UInt64)
+  /// Somebody was turned away.
+  func count(_ refusal: TransportRefusal)
   /// The connection is gone.
   func ended(_ exchange: HTTPExchange)
 }
@@ -25,8 +27,10 @@ final class HTTPExchange {
   }
 
   let number: UInt64
-  let stream: TCPStream
-  let peerAddress: String
+  let stream: any ByteStream
+  /// Its place among those of its address.
+  let place: AddressCounts.Place?
+  private let peer: IPAddress?
   private unowned let owner: any HTTPExchangeOwner
   private var phase = Phase.reading
   private let parser: HTTPParser
@@ -35,17 +39,23 @@ final class HTTPExchange {
   private var isLast = false
   private var isPeerDone = false
   private var isStopping = false
+  private var hasAsked = false
   /// When patience ends; nil while the server has its time.
   private(set) var due: UInt64?
   /// The request that the server has.
   var request: RequestID?
 
-  init(_ stream: TCPStream, number: UInt64, owner: any HTTPExchangeOwner) {
+  init(
+    _ stream: any ByteStream, number: UInt64, peer: IPAddress?, place: AddressCounts.Place?,
+    owner: any HTTPExchangeOwner
+  ) {
     self.stream = stream
     self.number = number
+    self.peer = peer
+    self.place = place
     self.owner = owner
-    parser = HTTPParser(bodyBytesMax: owner.options.bodyBytesMax)
-    peerAddress = stream.peerAddress
+    parser = HTTPParser(
+      headBytesMax: owner.options.headBytesMax, bodyBytesMax: owner.options.bodyBytesMax)
     stream.arrived = { [unowned self] in arrived() }
     stream.ended = { [unowned self] isBroken in streamEnded(isBroken) }
     stream.resumeReading()
@@ -65,7 +75,36 @@ final class HTTPExchange {
   func setDue(_ due: UInt64) { self.due = due }
 
   /// Patience is over.
-  func overdue() { end() }
+  func overdue() {
+    switch phase {
+    case .reading where parser.hasBegun:
+      refuse(
+        .slowRequest,
+        HTTPReply.plain(408, "The request took over \(owner.options.handshakeSeconds) seconds."))
+    // Who has said nothing is not answered: browsers open connections ahead of need.
+    case .reading where !hasAsked:
+      owner.count(.slowRequest)
+      end()
+    case .writing:
+      owner.count(.slowReader)
+      end()
+    default: end()
+    }
+  }
+
+  /// Whether the peer is waited for, and might be given up for another one.
+  var isWaitingForPeer: Bool { phase == .reading || phase == .parting }
+
+  /// Is given up for another one.
+  func giveWay() {
+    if phase == .reading, parser.hasBegun {
+      let bytes = HTTPReply.bytes(
+        of: HTTPReply.busy("There are too many connections."),
+        commonHeaders: owner.options.commonHeaders, isHead: answersHead, isLast: true)
+      stream.write(bytes) { _ in }
+    }
+    end()
+  }
 
   /// The server stops: an open request is answered, the rest is closed.
   func stop() {
@@ -84,21 +123,30 @@ final class HTTPExchange {
     case .reading: advance()
     case .parting: stream.input.removeAll(keepingCapacity: true)
     // Requests that were sent ahead wait, within limits.
-    case .waiting, .writing: if stream.input.count > 2 * HTTPHead.bytesMax { stream.pauseReading() }
+    case .waiting, .writing:
+      if stream.input.count > 2 * owner.options.headBytesMax { stream.pauseReading() }
     case .ended: break
     }
   }
 
   private func streamEnded(_ isBroken: Bool) {
     isPeerDone = true
+    if case .failed(let why) = stream.complaint {
+      owner.count(.tlsHandshake)
+      owner.options.log(.debug, "a TLS connection failed: \(why)")
+    }
     // A peer that only stopped sending still gets its answer.
     if isBroken || phase == .reading || phase == .parting { end() }
   }
 
   private func advance() {
+    guard stream.complaint == nil else {
+      return refuse(
+        .tlsHandshake, HTTPReply.plain(400, "TLS is spoken here: https:// and wss://."))
+    }
     while phase == .reading, !stream.input.isEmpty {
       parser.take(from: &stream.input)
-      do throws(HTTPRefusal) { try look() } catch { refuse(error.response) }
+      do throws(HTTPRefusal) { try look() } catch { refuse(error.kind, error.response) }
     }
   }
 
@@ -121,7 +169,12 @@ final class HTTPExchange {
     let body = parser.body
     parser.restart()
     self.head = nil
+    hasAsked = true
     guard !upgrade(head) else { return }
+    guard place?.isSurplus != true else {
+      return refuse(
+        .tooManyOfAddress, HTTPReply.busy("There are too many connections from your address."))
+    }
     phase = .waiting
     due = nil
     isLast = !head.isKeptAlive
@@ -133,17 +186,27 @@ final class HTTPExchange {
     guard head.path.elementsEqual(owner.options.webSocketPath.utf8) else {
       guard head.wantsWebSocket else { return false }
       refuse(
-        HTTPReply.plain(404, "The WebSocket is at \(owner.options.webSocketPath).")
-      )
+        .webSocketHandshake,
+        HTTPReply.plain(404, "The WebSocket is at \(owner.options.webSocketPath)."))
       return true
     }
-    switch HandshakeCheck.examine(head, peerAddress: peerAddress, options: owner.options) {
-    case .refused(let response): refuse(response)
+    switch HandshakeCheck.examine(
+      head, peerAddress: clientAddress(of: head), options: owner.options)
+    {
+    case .refused(let response): refuse(.webSocketHandshake, response)
     case .accepted(let handshake, let key, let subprotocol):
       phase = .ended
       owner.upgraded(self, handshake, key: key, subprotocol: subprotocol)
     }
     return true
+  }
+
+  /// Whose request it is.
+  func clientAddress(of head: HTTPHead) -> String {
+    guard let peer else { return "" }
+    return ClientAddress.find(
+      head.headers, peer: peer, trusted: owner.options.trustedProxies
+    ).text
   }
 
   private func sayContinue() {
@@ -157,7 +220,8 @@ final class HTTPExchange {
   }
 
   /// Answers and parts.
-  private func refuse(_ response: HTTPResponse) {
+  private func refuse(_ refusal: TransportRefusal, _ response: HTTPResponse) {
+    owner.count(refusal)
     phase = .waiting
     isLast = true
     answer(response)
@@ -168,7 +232,7 @@ final class HTTPExchange {
     phase = .writing
     request = nil
     isLast = isLast || isStopping || isPeerDone
-    owner.hurry(self)
+    owner.hurry(self, withinMilliseconds: patience)
     let bytes = HTTPReply.bytes(
       of: response, commonHeaders: owner.options.commonHeaders, isHead: answersHead, isLast: isLast)
     stream.write(bytes) { [unowned self] isSent in
@@ -180,7 +244,7 @@ final class HTTPExchange {
 
   private func next() {
     phase = .reading
-    owner.hurry(self)
+    owner.hurry(self, withinMilliseconds: patience)
     stream.resumeReading()
     advance()
   }
@@ -188,8 +252,13 @@ final class HTTPExchange {
   private func part() {
     phase = .parting
     stream.input = []
-    owner.hurry(self)
+    owner.hurry(self, withinMilliseconds: min(patience, Self.partingMilliseconds))
     stream.endWriting()
     stream.resumeReading()
   }
+
+  private var patience: UInt64 { owner.options.handshakeMilliseconds }
+
+  /// Milliseconds in which a peer that was told to go may read why.
+  private static let partingMilliseconds: UInt64 = 2_000
 }

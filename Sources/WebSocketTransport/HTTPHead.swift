@@ -14,8 +14,6 @@ struct HTTPHead: Equatable {
   /// Lowercase names; several fields of one name are joined with a comma, as RFC 9110 §5.3 says.
   var headers: [String: String]
 
-  static let bytesMax = 16_384
-
   /// Checks what was read.
   init(_ parser: HTTPParser) throws(HTTPRefusal) {
     guard parser.version >= (1, 0) else { throw .malformed("it has no version") }

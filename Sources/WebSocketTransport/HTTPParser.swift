@@ -6,6 +6,7 @@ import CLLHTTP
   // settings, and this object, whose life spans that of every call below.
   private let raw = UnsafeMutablePointer<llhttp_t>.allocate(capacity: 1)
   private let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
+  private let headBytesMax: Int
   private let bodyBytesMax: Int
 
   fileprivate(set) var target: [UInt8] = []
@@ -20,7 +21,8 @@ import CLLHTTP
   private var takenCount = 0
   private var refusal: HTTPRefusal?
 
-  init(bodyBytesMax: Int) {
+  init(headBytesMax: Int, bodyBytesMax: Int) {
+    self.headBytesMax = headBytesMax
     self.bodyBytesMax = bodyBytesMax
     unsafe llhttp_settings_init(settings)
     unsafe settings.pointee.on_url = { unsafe collect($0, $1, $2, into: \.target) }
@@ -48,6 +50,9 @@ import CLLHTTP
     unsafe (raw.pointee.http_major, raw.pointee.http_minor)
   }
 
+  /// Whether a request is under way.
+  var hasBegun: Bool { takenCount > 0 }
+
   /// Begins with the next request.
   func restart() {
     unsafe llhttp_reset(raw)
@@ -56,7 +61,7 @@ import CLLHTTP
 
   /// Takes bytes of the request from the front of what has arrived, up to its end.
   func take(from input: inout [UInt8]) {
-    let offered = isHeadWhole ? input.count : min(input.count, HTTPHead.bytesMax - takenCount)
+    let offered = isHeadWhole ? input.count : min(input.count, headBytesMax - takenCount)
     var eaten = offered
     // The bytes are lent to llhttp for this call.
     let result = unsafe input.withUnsafeBytes { bytes in
@@ -106,10 +111,12 @@ import CLLHTTP
     let left = unsafe Int(clamping: raw.pointee.content_length)
     // The framing of chunks and the trailer are bounded too.
     guard body.count <= bodyBytesMax, left <= bodyBytesMax - body.count,
-      takenCount <= HTTPHead.bytesMax + 2 * bodyBytesMax + 8_192
+      takenCount <= headBytesMax + 2 * bodyBytesMax + 8_192
     else { throw .bodyTooLong(bytesMax: bodyBytesMax) }
     if let refusal { throw refusal }
-    guard isHeadWhole || takenCount < HTTPHead.bytesMax else { throw .headTooLong }
+    guard isHeadWhole || takenCount < headBytesMax else {
+      throw .headTooLong(bytesMax: headBytesMax)
+    }
   }
 }
 

@@ -1,8 +1,17 @@
 /// Why a request is not taken up.
 enum HTTPRefusal: Error {
   case malformed(String)
-  case version, method, coding, headTooLong
+  case version, method, coding
+  case headTooLong(bytesMax: Int)
   case bodyTooLong(bytesMax: Int)
+
+  var kind: TransportRefusal {
+    switch self {
+    case .malformed, .version, .method, .coding: .malformedRequest
+    case .headTooLong: .headTooLong
+    case .bodyTooLong: .bodyTooLong
+    }
+  }
 
   var response: HTTPResponse {
     switch self {
@@ -10,8 +19,8 @@ enum HTTPRefusal: Error {
     case .version: HTTPReply.plain(505, "HTTP/1.1 is spoken here.")
     case .method: HTTPReply.unknownMethod(501)
     case .coding: HTTPReply.plain(501, "The only Transfer-Encoding known here is chunked.")
-    case .headTooLong:
-      HTTPReply.plain(431, "The request's head is over \(HTTPHead.bytesMax) bytes.")
+    case .headTooLong(let bytesMax):
+      HTTPReply.plain(431, "The request's head is over \(bytesMax) bytes.")
     case .bodyTooLong(let bytesMax):
       HTTPReply.refusal(
         413, code: "badRequest", "the body is over \(bytesMax) bytes", isRetryable: false)

@@ -27,6 +27,11 @@ enum HTTPReply {
     return HTTPResponse(status: status, body: Array(body.utf8))
   }
 
+  /// For one connection too many.
+  static func busy(_ line: String) -> HTTPResponse {
+    plain(503, line, [HTTPHeader("Retry-After", "5")])
+  }
+
   /// The bytes of an answer; to HEAD, its head alone.
   static func bytes(
     of response: HTTPResponse, commonHeaders: [HTTPHeader], isHead: Bool, isLast: Bool

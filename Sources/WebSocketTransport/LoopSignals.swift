@@ -1,23 +1,23 @@
 import CLibuv
 
-/// SIGINT and SIGTERM, as calls on the loop's thread.
+/// Signals, as calls on the loop's thread.
 @safe final class LoopSignals {
-  private let arrived: () -> Void
+  private let arrived: (CInt) -> Void
   // Owned by this object until `close`, from then on by libuv until their close callbacks free them.
   private var handles: [UnsafeMutablePointer<uv_signal_t>] = unsafe []
 
-  init(_ loop: EventLoop, arrived: @escaping () -> Void) {
+  init(_ loop: EventLoop, _ signals: [CInt], arrived: @escaping (_ signal: CInt) -> Void) {
     self.arrived = arrived
-    for signal in [SIGINT, SIGTERM] {
+    for signal in signals {
       let raw = UnsafeMutablePointer<uv_signal_t>.allocate(capacity: 1)
       unsafe uv_signal_init(loop.raw, raw)
       // libuv borrows this object until `close`; the callback runs on the loop's thread.
       unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
       unsafe uv_signal_start(
         raw,
-        { handle, _ in
+        { handle, signal in
           guard let data = unsafe shim_data(handle) else { return }
-          unsafe Unmanaged<LoopSignals>.fromOpaque(data).takeUnretainedValue().arrived()
+          unsafe Unmanaged<LoopSignals>.fromOpaque(data).takeUnretainedValue().arrived(signal)
         }, signal)
       unsafe handles.append(raw)
     }

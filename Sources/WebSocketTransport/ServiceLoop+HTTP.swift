@@ -1,14 +1,51 @@
 extension ServiceLoop: HTTPExchangeOwner {
-  func accepted(_ stream: TCPStream) {
-    // Beyond this there would be no descriptor left for a file; such a peer is not even read.
-    guard !isStopping, connections.count + exchanges.count < socketsMax else {
-      return stream.close()
+  func accepted(_ socket: SocketStream) {
+    counters.acceptedCount += 1
+    let peer = IPAddress(socket.peerAddress)
+    let place = addresses.take(for: peer)
+    guard isTakenUp(place), let stream = stream(on: socket) else {
+      addresses.giveBack(place)
+      return socket.close()
     }
-    stream.tune(sendBufferBytes: Self.sendBufferBytes)
+    socket.tune(sendBufferBytes: Self.sendBufferBytes)
     exchangeSerial += 1
-    let exchange = HTTPExchange(stream, number: exchangeSerial, owner: self)
+    let exchange = HTTPExchange(
+      stream, number: exchangeSerial, peer: peer, place: place, owner: self)
     exchanges[exchange.number] = exchange
-    hurry(exchange)
+    hurry(exchange, withinMilliseconds: options.handshakeMilliseconds)
+  }
+
+  /// Whether a new connection is read at all.
+  private func isTakenUp(_ place: AddressCounts.Place?) -> Bool {
+    guard !isStopping else { return false }
+    guard !addresses.isFarTooMany(place) else {
+      count(.tooManyOfAddress)
+      return false
+    }
+    // Beyond this there would be no descriptor left for a file.
+    guard exchanges.count >= room.httpMax || descriptorsUsed >= room.descriptorsMax else {
+      return true
+    }
+    count(.tooManyRequests)
+    return endLongestWaiting()
+  }
+
+  private func stream(on socket: SocketStream) -> (any ByteStream)? {
+    guard let tls else { return socket }
+    return tls.session().map { TLSStream(socket, session: $0) }
+  }
+
+  /// Both ends of a relay's pair and its client's socket, one of which is among the connections.
+  private var descriptorsUsed: Int {
+    connections.count + exchanges.count + (room.perWebSocket - 1) * relays.count
+  }
+
+  /// Ends the connection that has waited longest for its peer; false when there is none.
+  private func endLongestWaiting() -> Bool {
+    let longest = exchanges.values.lazy.filter(\.isWaitingForPeer)
+      .min { ($0.due ?? .max, $0.number) < ($1.due ?? .max, $1.number) }
+    longest?.giveWay()
+    return longest != nil
   }
 
   func requested(_ head: HTTPHead, body: [UInt8], by exchange: HTTPExchange) {
@@ -35,29 +72,48 @@ extension ServiceLoop: HTTPExchangeOwner {
         id,
         HTTPRequest(
           method: head.method, path: segments, query: query, headers: head.headersKept, body: body,
-          peerAddress: exchange.peerAddress)))
+          peerAddress: exchange.clientAddress(of: head))))
   }
 
   func upgraded(
     _ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?
   ) {
-    exchanges[exchange.number] = nil
+    forget(exchange)
     let ahead = exchange.stream.input
-    guard let descriptor = exchange.stream.release() else { return }
-    adopting = handshake
-    webSockets.adopt(descriptor, key: key, subprotocol: subprotocol, ahead: ahead)
+    exchange.stream.input = []
+    guard let adoption = handOver(exchange, handshake) else { return exchange.stream.close() }
+    adopting = adoption
+    webSockets.adopt(
+      adoption.descriptor, key: key, subprotocol: subprotocol, ahead: ahead, relay: adoption.relay)
+    guard adopting != nil else { return }
+    // libwebsockets did not want it, and has closed the descriptor.
     adopting = nil
+    adoption.relay?.close()
   }
 
-  func hurry(_ exchange: HTTPExchange) {
+  /// The descriptor for libwebsockets; nil when there are none left.
+  private func handOver(_ exchange: HTTPExchange, _ handshake: Handshake) -> Adoption? {
+    switch exchange.stream {
+    case let socket as SocketStream:
+      return socket.release().map { Adoption(handshake: handshake, descriptor: $0, relay: nil) }
+    case let stream as TLSStream:
+      return relay(stream, number: exchange.number).map {
+        Adoption(handshake: handshake, descriptor: $0.descriptor, relay: $0.relay)
+      }
+    default: return nil
+    }
+  }
+
+  func hurry(_ exchange: HTTPExchange, withinMilliseconds patience: UInt64) {
     let isWatched = exchange.isWatched
-    exchange.setDue(eventLoop.nowMilliseconds + Self.patienceMilliseconds)
-    guard !isWatched else { return }
+    let isSooner = exchange.due.map { eventLoop.nowMilliseconds + patience < $0 } ?? false
+    exchange.setDue(eventLoop.nowMilliseconds + patience)
+    guard !isWatched || isSooner else { return }
     exchange.isWatched = true
-    watch(.exchange(exchange.number), afterMilliseconds: Self.patienceMilliseconds)
+    watch(.exchange(exchange.number), afterMilliseconds: patience)
   }
 
-  /// One entry an exchange waits among the deadlines; it is moved on when it comes up too early.
+  /// An entry waits among the deadlines; it is moved on when it comes up too early.
   func lookForProgress(_ exchange: HTTPExchange) {
     exchange.isWatched = false
     guard let due = exchange.due else { return }
@@ -67,8 +123,22 @@ extension ServiceLoop: HTTPExchangeOwner {
     watch(.exchange(exchange.number), afterMilliseconds: due - now)
   }
 
+  func count(_ refusal: TransportRefusal) { counters.count(refusal) }
+
   func ended(_ exchange: HTTPExchange) {
-    exchanges[exchange.number] = nil
+    forget(exchange)
     if let request = exchange.request { requests[request] = nil }
   }
+
+  private func forget(_ exchange: HTTPExchange) {
+    exchanges[exchange.number] = nil
+    addresses.giveBack(exchange.place)
+  }
+}
+
+/// A handshake on its way to libwebsockets, with the socket for it.
+struct Adoption {
+  let handshake: Handshake
+  let descriptor: CInt
+  let relay: TLSRelay?
 }

@@ -37,6 +37,7 @@ extension ServiceLoop {
     if isFirst { connection.socket?.askWriteable() }
     guard !isFirst, connection.outbox.byteCount > options.unsentBytesMax else { return }
     options.log(.info, "connection \(connection.id.number) reads too slowly and is closed")
+    count(.slowWebSocket)
     connection.outbox.removeAll()
     connection.isMuted = true
     startClosing(connection, .tryAgainLater, reason: "too slow a reader")
@@ -108,6 +109,7 @@ extension ServiceLoop {
       case .silence(let id): if let connection = connections[id] { lookForLife(connection) }
       case .farewell(let id): if let connection = connections[id] { drop(connection) }
       case .exchange(let number): if let exchange = exchanges[number] { lookForProgress(exchange) }
+      case .relay(let number): if let relay = relays[number] { lookForFarewell(relay) }
       }
     }
     setDeadlineTimer()
@@ -130,6 +132,7 @@ extension ServiceLoop {
       watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
     } else {
       options.log(.info, "connection \(connection.id.number) is silent and is dropped")
+      count(.silent)
       drop(connection)
     }
   }
@@ -137,27 +140,45 @@ extension ServiceLoop {
 
 extension ServiceLoop: WebSocketListener {
   func established(_ socket: WebSocket) -> UInt64 {
-    guard let handshake = adopting else { return 0 }
-    let isWelcome = !isStopping && connections.count < connectionsMax
-    let connection = connections.insert { Connection($0, socket: socket, isAnnounced: isWelcome) }
-    guard isWelcome else {
-      close(
-        connection, isStopping ? .goingAway : .tryAgainLater,
-        reason: isStopping ? "the server stops" : "too many connections")
-      return connection.id.number
+    guard let handshake = adopting?.handshake else { return 0 }
+    adopting = nil
+    let place = addresses.take(for: IPAddress(handshake.peerAddress))
+    let refusal = refusal(of: place)
+    let connection = connections.insert {
+      Connection($0, socket: socket, place: place, isAnnounced: refusal == nil)
     }
-    watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
-    emit(.opened(connection.id, handshake))
+    if let refusal {
+      close(connection, refusal.code, reason: refusal.reason)
+    } else {
+      watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
+      emit(.opened(connection.id, handshake))
+    }
     return connection.id.number
+  }
+
+  /// Why one more connection is not let in.
+  private func refusal(of place: AddressCounts.Place?) -> (code: CloseCode, reason: String)? {
+    if isStopping { return (.goingAway, "the server stops") }
+    if place?.isSurplus == true {
+      count(.tooManyOfAddress)
+      return (.tryAgainLater, "too many connections from this address")
+    }
+    if connections.count >= room.webSocketsMax {
+      count(.tooManyConnections)
+      return (.tryAgainLater, "too many connections")
+    }
+    return nil
   }
 
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64) {
     guard let connection = connections[ConnectionID(number)], connection.isHeard else { return }
     connection.isPinged = false
     if isBinary {
+      count(.binaryMessage)
       return refuse(connection, .unsupportedData, reason: "messages are text")
     }
     guard connection.incoming.count + piece.count <= options.messageBytesMax else {
+      count(.messageTooLong)
       return refuse(
         connection, .messageTooBig, reason: "a message is at most \(options.messageBytesMax) bytes")
     }
@@ -205,6 +226,7 @@ extension ServiceLoop: WebSocketListener {
     guard let connection = connections[ConnectionID(number)], connection.socket != nil else {
       return
     }
+    if let relay = connection.socket?.relay { part(relay) }
     connection.socket = nil
     connection.phase = .silent
     connection.incoming = []

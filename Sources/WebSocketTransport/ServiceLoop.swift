@@ -8,6 +8,7 @@ public final class ServiceLoop {
   let options: TransportOptions
   let eventLoop: EventLoop
   let webSockets: WebSocketContext
+  var tls: TLSContext?
   private let listener: TCPListener
   private let bell: Bell
   private var signals: LoopSignals?
@@ -17,8 +18,8 @@ public final class ServiceLoop {
   private var drainTimer: LoopTimer?
 
   var connections = ConnectionTable()
-  var connectionsMax: Int
-  let socketsMax: Int
+  let room: SocketRoom
+  var addresses: AddressCounts
   var groups: [GroupID: Group] = [:]
   var exchanges: [UInt64: HTTPExchange] = [:]
   var exchangeSerial: UInt64 = 0
@@ -26,8 +27,10 @@ public final class ServiceLoop {
   var requestSerial: UInt64 = 0
   var deadlines = Deadlines()
   var deadlineSet: UInt64?
-  /// The handshake of the socket that is being handed to libwebsockets.
-  var adopting: Handshake?
+  var relays: [UInt64: TLSRelay] = [:]
+  var counters = TransportCounters()
+  /// What is being handed to libwebsockets, until it has taken it.
+  var adopting: Adoption?
   /// Connections whose socket broke during a broadcast.
   var broken: [Connection] = []
 
@@ -41,34 +44,32 @@ public final class ServiceLoop {
 
   /// Milliseconds after which a peer that does not answer a close frame is dropped.
   static let farewellMilliseconds: UInt64 = 1_000
-  /// Milliseconds that a request may take to arrive, an answer to go out, and a connection to idle.
-  static let patienceMilliseconds: UInt64 = 10_000
   static let sendBufferBytes = 131_072
 
   /// Binds and listens; connections are accepted from `run` on.
   public init(_ options: TransportOptions) throws(TransportError) {
     self.options = options
-    // Some descriptors for what is not a connection: files, the loop's own, one in passing.
-    let spare = 128
-    let limit = shim_raise_descriptor_limit(Int64(options.connectionsMax) + 1_024)
-    let room = limit < 0 ? options.connectionsMax + spare : Int(limit) - spare
-    socketsMax = max(16, min(room, options.connectionsMax + 896))
-    // The rest is for HTTP, and for those who are told that there is no room.
-    connectionsMax = max(1, min(options.connectionsMax, socketsMax - min(256, socketsMax / 8)))
+    room = SocketRoom(options)
+    addresses = AddressCounts(options)
+    if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
     listener = try TCPListener(eventLoop, address: options.address, port: options.port)
     LibraryLog.send(to: options.log)
     webSockets = try WebSocketContext(eventLoop, subprotocol: options.subprotocol)
     bell = Bell(eventLoop)
-    if connectionsMax < options.connectionsMax {
+    if room.webSocketsMax < options.connectionsMax {
       options.log(
         .warning,
-        "room for \(connectionsMax) connections only: the limit of descriptors is \(limit)")
+        "room for \(room.webSocketsMax) connections only: the limit of descriptors is \(room.limit), "
+          + "and each takes \(room.perWebSocket)")
     }
+    tls?.warnOfAge(options)
     webSockets.listener = self
     listener.accepted = { [unowned self] in accepted($0) }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
-    signals = LoopSignals(eventLoop) { [unowned self] in signalled() }
+    // Without a certificate SIGHUP is what it always was.
+    let signals = [SIGINT, SIGTERM] + (tls == nil ? [] : [SIGHUP])
+    self.signals = LoopSignals(eventLoop, signals) { [unowned self] in signalled($0) }
     wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
     deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
     drainTimer = LoopTimer(eventLoop) { [unowned self] in finish() }
@@ -78,6 +79,7 @@ public final class ServiceLoop {
     // What libuv and libwebsockets know of this object ends here, on the thread that ran it.
     webSockets.listener = nil
     for exchange in exchanges.values { exchange.stream.close() }
+    for relay in Array(relays.values) { relay.close() }
     listener.close()
     signals?.close()
     turn?.close()
@@ -88,6 +90,15 @@ public final class ServiceLoop {
 
   /// The port that was really bound.
   public var port: Int { listener.port }
+
+  /// What was turned away so far, and what is open now.
+  public var transportCounters: TransportCounters {
+    var counters = counters
+    counters.webSocketCount = connections.count
+    counters.httpConnectionCount = exchanges.count
+    counters.tlsWebSocketCount = relays.count
+    return counters
+  }
 
   /// Makes a post to this mailbox a `TransportEvent.woken` of this loop.
   public func listen<Message>(to mailbox: Mailbox<Message>) { mailbox.hang(bell) }
@@ -138,6 +149,7 @@ public final class ServiceLoop {
     case .closed(let id):
       guard let connection = connections[id] else { return false }
       connections.remove(id)
+      addresses.giveBack(connection.place)
       return connection.isAnnounced
     default: return true
     }
@@ -159,7 +171,8 @@ public final class ServiceLoop {
     }
   }
 
-  private func signalled() {
+  private func signalled(_ signal: CInt) {
+    if signal == SIGHUP { return reloadCertificate() }
     if hasStopBeenAsked { return finish() }
     hasStopBeenAsked = true
     emit(.stopRequested)
@@ -176,7 +189,7 @@ public final class ServiceLoop {
   }
 
   private func finishIfDrained() {
-    if isStopping, connections.count == 0, exchanges.isEmpty { finish() }
+    if isStopping, connections.count == 0, exchanges.isEmpty, relays.isEmpty { finish() }
   }
 
   private func finish() {

@@ -8,7 +8,7 @@ import CLibuv
   private var raw: UnsafeMutablePointer<uv_tcp_t>?
   /// The port that was really bound.
   let port: Int
-  var accepted: (TCPStream) -> Void = { _ in }
+  var accepted: (SocketStream) -> Void = { _ in }
 
   /// Binds and listens.
   ///
@@ -52,7 +52,7 @@ import CLibuv
   }
 
   private func accept() {
-    guard let raw = unsafe raw, let stream = unsafe TCPStream(loop, acceptedFrom: raw) else {
+    guard let raw = unsafe raw, let stream = unsafe SocketStream(loop, acceptedFrom: raw) else {
       return
     }
     accepted(stream)

@@ -6,6 +6,8 @@ public enum TransportError: Error, Equatable, Sendable {
   case addressNotAvailable(address: String, port: Int)
   /// This user may not listen there; ports under 1024 often need more rights.
   case permissionDenied(address: String, port: Int)
+  /// The TLS certificate or its key can't be used, in words.
+  case unusableCertificate(String)
   /// Anything else, in words.
   case failed(String)
 }

@@ -40,7 +40,7 @@ public struct Handshake: Sendable, Equatable {
   public var query: [QueryItem]
   /// Lowercase header names; only those in `HTTPRequest.headersKept`.
   public var headers: [String: String]
-  /// The peer's numeric address, `127.0.0.1` or `::1`.
+  /// The client's numeric address, `127.0.0.1` or `::1`: the peer's, or what trusted proxies say.
   public var peerAddress: String
   /// The subprotocols asked for, in their order; empty when none were.
   public var subprotocols: [String]
@@ -78,6 +78,7 @@ public struct HTTPRequest: Sendable, Equatable {
   /// Lowercase header names; only those in `headersKept`.
   public var headers: [String: String]
   public var body: [UInt8]
+  /// As in `Handshake.peerAddress`.
   public var peerAddress: String
 
   /// The headers that are handed on; nothing else of a request's head reaches the server.

@@ -4,6 +4,11 @@ public struct TransportOptions: Sendable {
   public var address = "127.0.0.1"
   /// 0 picks a free port; `ServiceLoop.port` says which.
   public var port = 8080
+  /// With a certificate the port speaks TLS and nothing else; SIGHUP reads its files anew, for the
+  /// handshakes from then on.
+  public var tls: TLSOptions?
+  /// Peers whose `X-Forwarded-For`, or `Forwarded` where there is none, is believed; nobody else's is.
+  public var trustedProxies: [AddressRange] = []
   /// First path segments that become `TransportEvent.requested`; all else is a static file.
   public var servicePaths: [String] = ["api", "healthz", "readyz", "metrics"]
   /// The path of the WebSocket.
@@ -18,10 +23,23 @@ public struct TransportOptions: Sendable {
   public var messageBytesMax = 16_384
   /// Longest HTTP body taken; over it the answer is 413.
   public var bodyBytesMax = 16_384
-  /// Connections in all; one more is closed with 1013. Kept below the limit of file descriptors.
+  /// Longest head of an HTTP request or a WebSocket handshake; over it the answer is 431.
+  public var headBytesMax = 16_384
+  /// How long a request may take to arrive, a WebSocket's and TLS handshakes included; over it the answer
+  /// is 408, if TLS is far enough to say so. As long may an answer take to go out, and a connection idle.
+  public var handshakeSeconds = 10.0
+  /// Connections in all; one more is closed with 1013. Kept below the limit of file descriptors,
+  /// of which a connection takes one, and three with TLS.
   public var connectionsMax = 16_384
+  /// HTTP connections in all, and those whose handshake is not done. Beyond that the one that has waited
+  /// longest for its peer is ended, so that those who hang back don't keep others out.
+  public var httpConnectionsMax = 1_024
+  /// Connections of one IPv4 address or one IPv6 network (64 bits); one more is closed with 1013, or its
+  /// request answered with 503. Loopback addresses and trusted proxies themselves are not bounded; a
+  /// WebSocket that comes by a proxy counts for its client.
+  public var connectionsPerAddressMax = 256
   /// Unsent bytes that may wait for one reader before it is closed with 1013.
-  public var unsentBytesMax = 262_144
+  public var unsentBytesMax = 1_048_576
   /// Silence after which a ping is sent; a connection still silent after as long again is dropped.
   public var pingSeconds = 20.0
   /// How long `TransportAction.stop` waits for clients to take their leave.
@@ -33,6 +51,8 @@ public struct TransportOptions: Sendable {
   public var log: @Sendable (TransportLogLevel, String) -> Void = { _, _ in }
 
   public init() {}
+
+  var handshakeMilliseconds: UInt64 { UInt64(min(max(0.01, handshakeSeconds), 1e9) * 1_000) }
 }
 
 /// One file of the page, held in memory.

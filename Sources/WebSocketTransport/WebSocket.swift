@@ -9,10 +9,13 @@ import CLibwebsockets
   // Owned by libwebsockets.
   private let raw: OpaquePointer
   private let scratch: FrameBuffer
+  /// What lies between libwebsockets and a client that speaks TLS.
+  let relay: TLSRelay?
 
-  init(_ raw: OpaquePointer, scratch: FrameBuffer) {
+  init(_ raw: OpaquePointer, scratch: FrameBuffer, relay: TLSRelay?) {
     unsafe self.raw = raw
     self.scratch = scratch
+    self.relay = relay
   }
 
   /// Whether libwebsockets still holds the tail of an earlier frame.
@@ -20,8 +23,11 @@ import CLibwebsockets
 
   private var descriptor: CInt { unsafe lws_get_socket_fd(raw) }
 
+  /// The socket of the client itself.
+  private var clientDescriptor: CInt { relay?.descriptor ?? descriptor }
+
   /// How long the peer has sent nothing; 0 when that is not known.
-  var silenceMilliseconds: UInt64 { UInt64(max(0, shim_silence_milliseconds(descriptor))) }
+  var silenceMilliseconds: UInt64 { UInt64(max(0, shim_silence_milliseconds(clientDescriptor))) }
 
   /// Sends the text that lies in the frame buffer; what the socket does not take is kept by
   /// libwebsockets. False when the connection is broken.
@@ -68,6 +74,7 @@ import CLibwebsockets
     if isBackedUp {
       // A peer that does not read: let the kernel forget what it holds for it, and let libwebsockets
       // find out by a failing write, or it would wait five seconds for the tail to go out.
+      relay?.close()
       shim_abort_on_close(descriptor)
       shim_shut_down(descriptor)
       _ = write(text: [])

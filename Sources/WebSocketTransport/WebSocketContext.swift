@@ -24,6 +24,8 @@ protocol WebSocketListener: AnyObject {
 @safe final class WebSocketContext {
   private let loop: EventLoop
   private let scratch = FrameBuffer()
+  /// Of the socket that is being adopted.
+  private var relay: TLSRelay?
   weak var listener: (any WebSocketListener)?
   // All owned by this object and alive as long as the context, which borrows them; the loop's thread.
   private var context: UnsafeMutablePointer<OpaquePointer?>
@@ -86,8 +88,12 @@ protocol WebSocketListener: AnyObject {
   ///
   /// libwebsockets sees a handshake of our own making, not the client's: it would take version 12, POST
   /// and short keys, and decode the path before it splits it. `ahead` is what the client sent after its
-  /// handshake.
-  func adopt(_ descriptor: CInt, key: String, subprotocol: String?, ahead: [UInt8]) {
+  /// handshake; `relay` is what has the descriptor's other end, when it is one of a pair.
+  func adopt(
+    _ descriptor: CInt, key: String, subprotocol: String?, ahead: [UInt8], relay: TLSRelay? = nil
+  ) {
+    self.relay = relay
+    defer { self.relay = nil }
     guard let context = unsafe context.pointee,
       let vhost = unsafe lws_get_vhost_by_name(context, "default")
     else { return }
@@ -118,7 +124,8 @@ protocol WebSocketListener: AnyObject {
     }
     let number = unsafe session.pointee
     if reason == LWS_CALLBACK_ESTABLISHED {
-      unsafe session.pointee = listener.established(WebSocket(wsi, scratch: scratch))
+      unsafe session.pointee = listener.established(
+        WebSocket(wsi, scratch: scratch, relay: relay))
       return 0
     }
     guard number != 0 else { return 0 }

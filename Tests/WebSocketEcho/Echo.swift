@@ -17,15 +17,30 @@ struct Echo {
   private var left = 0
   private var size = 0
   private var wakeAsker: ConnectionID?
+  private var counters = TransportCounters()
   private static let everybody = GroupID(1)
-  private static let large = (0..<2_000_000).map { UInt8($0 % 251) }
+  private static let large = pattern(2_000_000)
+
+  /// 0 to 250, over and over.
+  static func pattern(_ count: Int) -> [UInt8] {
+    let unit: [UInt8] = Array(0..<251)
+    var bytes: [UInt8] = []
+    while bytes.count < count { bytes += unit }
+    return Array(bytes.prefix(count))
+  }
 
   init(mailbox: Mailbox<String>) { self.mailbox = mailbox }
 
-  mutating func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
+  mutating func handle(
+    _ event: TransportEvent, counters: TransportCounters, _ actions: inout [TransportAction]
+  ) {
+    self.counters = counters
     switch event {
     case .opened(let id, let handshake):
       openedCount += 1
+      if handshake.query.contains(QueryItem("who", "me")) {
+        actions.append(.send(Frame(Array(handshake.peerAddress.utf8)), to: id))
+      }
       live.insert(id)
       for item in handshake.query where item.name == "say" {
         actions.append(.send(Frame(Array(item.value.utf8)), to: id))
@@ -84,11 +99,23 @@ struct Echo {
     if left > 0 { actions.append(.wake(afterMicroseconds: 2_000)) }
   }
 
-  /// `/api/…` answers with what it was asked; `/api/never` does not answer, `/api/large` with 2 MB.
+  /// `/api/…` answers with what it was asked; `/api/never` does not answer, `/api/large` with 2 MB,
+  /// `/api/counters` with what the transport counted, a line each.
   private func answer(
     _ request: HTTPRequest, _ id: RequestID, _ actions: inout [TransportAction]
   ) {
     if request.path == ["api", "never"] { return }
+    if request.path == ["api", "counters"] {
+      let lines =
+        [
+          "accepted \(counters.acceptedCount)", "webSockets \(counters.webSocketCount)",
+          "http \(counters.httpConnectionCount)", "tls \(counters.tlsWebSocketCount)",
+        ] + counters.refusals.map { "\($0.key.rawValue) \($0.value)" }
+      let body = Array(lines.joined(separator: "\n").utf8)
+      actions.append(
+        .respond(HTTPResponse(status: 200, contentType: "text/plain", body: body), to: id))
+      return
+    }
     if request.path == ["api", "large"] {
       actions.append(.respond(HTTPResponse(status: 200, body: Self.large), to: id))
       return

@@ -5,6 +5,8 @@ struct EchoArguments {
   var options = TransportOptions()
   /// Loops to make and drop before the one that serves.
   var rehearsalCount = 0
+  private var certificatePath = ""
+  private var keyPath = ""
 
   init(_ arguments: [String]) {
     options.port = 0
@@ -15,7 +17,7 @@ struct EchoArguments {
       "/index.html": StaticFile(
         contentType: "text/html; charset=utf-8", body: page, entityTag: "\"page1\""),
       "/big.bin": StaticFile(
-        contentType: "application/octet-stream", body: (0..<3_000_000).map { UInt8($0 % 251) },
+        contentType: "application/octet-stream", body: Echo.pattern(3_000_000),
         entityTag: "\"big1\""),
     ]
     options.admission = { handshake in
@@ -24,6 +26,23 @@ struct EchoArguments {
     }
     var rest = arguments.dropFirst()
     while let name = rest.popFirst(), let value = rest.popFirst() { set(name, value) }
+    if !certificatePath.isEmpty {
+      options.tls = TLSOptions(certificatePath: certificatePath, keyPath: keyPath)
+    }
+  }
+
+  private mutating func bound(_ name: String, _ value: String) {
+    switch name {
+    case "--tls-cert": certificatePath = value
+    case "--tls-key": keyPath = value
+    case "--trusted-proxy": options.trustedProxies += [AddressRange(value)].compactMap { $0 }
+    case "--connections-per-address": options.connectionsPerAddressMax = Int(value) ?? 256
+    case "--http-connections": options.httpConnectionsMax = Int(value) ?? 1_024
+    case "--handshake-seconds": options.handshakeSeconds = Double(value) ?? 10
+    case "--head-bytes-max": options.headBytesMax = Int(value) ?? 16_384
+    case "--body-bytes-max": options.bodyBytesMax = Int(value) ?? 16_384
+    default: print("unknown option \(name)")
+    }
   }
 
   private mutating func set(_ name: String, _ value: String) {
@@ -37,7 +56,7 @@ struct EchoArguments {
     case "--message-bytes-max": options.messageBytesMax = Int(value) ?? 16_384
     case "--unsent-bytes-max": options.unsentBytesMax = Int(value) ?? 262_144
     case "--rehearsals": rehearsalCount = Int(value) ?? 0
-    default: print("unknown option \(name)")
+    default: bound(name, value)
     }
   }
 }

@@ -10,7 +10,7 @@ func serve(_ options: TransportOptions) throws(TransportError) -> Echo {
   print("listening on \(options.address):\(loop.port)")
   fflush(nil)
   var echo = Echo(mailbox: mailbox)
-  loop.run { event, actions in echo.handle(event, &actions) }
+  loop.run { event, actions in echo.handle(event, counters: loop.transportCounters, &actions) }
   return echo
 }
 

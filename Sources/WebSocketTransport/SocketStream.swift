@@ -1,18 +1,16 @@
 import CLibuv
 
-/// One accepted TCP connection, read and written by libuv.
-@safe final class TCPStream {
+/// One connected socket, read and written by libuv.
+@safe final class SocketStream: ByteStream {
   private let loop: EventLoop
   // Owned by this object until `close` or `release`, from then on by libuv until its close callback
   // frees it. The loop's thread.
   private var raw: UnsafeMutablePointer<uv_tcp_t>?
 
-  /// What arrived and was not taken yet.
   var input: [UInt8] = []
-  /// Called when `input` has grown.
   var arrived: () -> Void = {}
-  /// Called once when nothing more will arrive: the peer's end (false) or an error (true).
   var ended: (_ isBroken: Bool) -> Void = { _ in }
+  let complaint: StreamComplaint? = nil
   /// The end of the one write under way.
   private var written: ((_ isSent: Bool) -> Void)?
 
@@ -27,9 +25,28 @@ import CLibuv
     guard unsafe shim_accept(listener, raw) == 0 else { return nil }
   }
 
+  /// Takes over a descriptor of a connected stream socket; nil when libuv does not want it, and then it
+  /// stays the caller's.
+  init?(_ loop: EventLoop, descriptor: CInt) {
+    self.loop = loop
+    let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+    unsafe uv_tcp_init(loop.raw, raw)
+    unsafe self.raw = raw
+    // As above.
+    unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
+    // Any stream socket will do, says libuv's manual.
+    guard unsafe uv_tcp_open(raw, descriptor) == 0 else { return nil }
+  }
+
   deinit { close() }
 
-  var isOpen: Bool { unsafe raw != nil }
+  var isReady: Bool { unsafe raw != nil }
+
+  /// -1 when it is closed.
+  var descriptor: CInt {
+    guard let raw = unsafe raw else { return -1 }
+    return unsafe shim_descriptor(raw)
+  }
 
   var peerAddress: String {
     guard let raw = unsafe raw else { return "" }
@@ -54,13 +71,13 @@ import CLibuv
       raw,
       { handle, _, buffer in
         guard let data = unsafe shim_data(handle) else { return }
-        let arrivals = unsafe Unmanaged<TCPStream>.fromOpaque(data).takeUnretainedValue().loop
+        let arrivals = unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().loop
           .arrivals
         unsafe buffer?.pointee = uv_buf_init(arrivals.baseAddress, CUnsignedInt(arrivals.count))
       },
       { handle, count, buffer in
         guard let data = unsafe shim_data(handle) else { return }
-        let stream = unsafe Unmanaged<TCPStream>.fromOpaque(data).takeUnretainedValue()
+        let stream = unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue()
         if count > 0, let base = unsafe buffer?.pointee.base {
           unsafe stream.input.append(contentsOf: UnsafeRawBufferPointer(start: base, count: count))
           stream.arrived()
@@ -76,7 +93,6 @@ import CLibuv
     unsafe shim_read_stop(raw)
   }
 
-  /// Sends all of it, in as many parts as the socket wants; one write at a time.
   func write(_ bytes: [UInt8], then: @escaping (_ isSent: Bool) -> Void) {
     precondition(written == nil, "a stream carries one write at a time")
     guard let raw = unsafe raw, !bytes.isEmpty else { return then(false) }
@@ -95,7 +111,7 @@ import CLibuv
       unsafe request.pointee.data?.deallocate()
       unsafe request.deallocate()
       guard let data = unsafe data else { return }
-      unsafe Unmanaged<TCPStream>.fromOpaque(data).takeUnretainedValue().wrote(status == 0)
+      unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().wrote(status == 0)
     }
     if status != 0 {
       unsafe copy.deallocate()
@@ -110,7 +126,6 @@ import CLibuv
     then?(isSent)
   }
 
-  /// Says that nothing more will be sent; what the peer still sends can be read.
   func endWriting() {
     guard let raw = unsafe raw else { return }
     let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
@@ -126,6 +141,12 @@ import CLibuv
     written = nil
     // libuv gives the memory back here, and nobody else knows it any more.
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
+  }
+
+  /// Closes it, and lets the kernel forget what it holds for the peer.
+  func abort() {
+    shim_abort_on_close(descriptor)
+    close()
   }
 
   /// Gives up the stream and answers a descriptor of the same connection, now the caller's; nil when

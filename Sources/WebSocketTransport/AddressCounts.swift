@@ -1,0 +1,43 @@
+/// How many connections each address has; those that are not bounded are not counted.
+struct AddressCounts {
+  private var counts: [IPAddress: Int] = [:]
+  private let connectionsMax: Int
+  private let trusted: [AddressRange]
+
+  init(_ options: TransportOptions) {
+    connectionsMax = max(1, options.connectionsPerAddressMax)
+    trusted = options.trustedProxies
+  }
+
+  /// Takes a place for a connection; nil when it needs none.
+  mutating func take(for address: IPAddress?) -> Place? {
+    guard let address, !address.isLoopback, !ClientAddress.isTrusted(address, by: trusted) else {
+      return nil
+    }
+    let count = counts[address.network, default: 0] + 1
+    counts[address.network] = count
+    return Place(network: address.network, isSurplus: count > connectionsMax, ordinal: count)
+  }
+
+  /// Gives a place back, once.
+  mutating func giveBack(_ place: Place?) {
+    guard let place, let count = counts[place.network] else { return }
+    counts[place.network] = count > 1 ? count - 1 : nil
+  }
+
+  /// Whether this one is not even to be told that it is one too many.
+  func isFarTooMany(_ place: Place?) -> Bool {
+    (place?.ordinal ?? 0) > connectionsMax + Self.toldMax
+  }
+
+  /// How many above the bound are read, so that they can be told.
+  private static let toldMax = 16
+
+  /// One connection of an address.
+  struct Place {
+    let network: IPAddress
+    /// Whether it was over the bound when it was taken.
+    let isSurplus: Bool
+    fileprivate let ordinal: Int
+  }
+}

@@ -1,0 +1,74 @@
+/// Whose request it is, when it came by way of proxies.
+enum ClientAddress {
+  /// The right-most address that is no trusted proxy: each proxy appends the one that it was spoken to
+  /// from, and what stands to the left of the first stranger is that stranger's own word.
+  ///
+  /// `X-Forwarded-For` counts, or where there is none `Forwarded` (RFC 7239): most proxies set the first
+  /// alone, and hand on whatever the client says in the second.
+  static func find(
+    _ headers: [String: String], peer: IPAddress, trusted: [AddressRange]
+  ) -> IPAddress {
+    var address = peer
+    guard isTrusted(peer, by: trusted) else { return peer }
+    for word in chain(headers).reversed() {
+      // `unknown`, or `_hidden`: no more is to be learnt.
+      guard let next = word.flatMap(parse) else { return address }
+      address = next
+      if !isTrusted(next, by: trusted) { return next }
+    }
+    return address
+  }
+
+  static func isTrusted(_ address: IPAddress, by trusted: [AddressRange]) -> Bool {
+    trusted.contains { $0.contains(address) }
+  }
+
+  /// The addresses named, in their order; nil for an element that names none.
+  private static func chain(_ headers: [String: String]) -> [String?] {
+    if let list = headers["x-forwarded-for"] {
+      return list.split(separator: ",", omittingEmptySubsequences: false).map(blankTrimmed)
+    }
+    return pieces(headers["forwarded"] ?? "", at: ",").map { element in
+      pieces(element, at: ";").lazy.map(blankTrimmed)
+        .first { $0.lowercased().hasPrefix("for=") }
+        .map { unquoted(blankTrimmed($0.dropFirst(4))) }
+    }
+  }
+
+  /// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.
+  private static func parse(_ word: String) -> IPAddress? {
+    if word.hasPrefix("[") {
+      guard let end = word.firstIndex(of: "]") else { return nil }
+      let rest = word[word.index(after: end)...]
+      guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+      return IPAddress(String(word[word.index(after: word.startIndex)..<end]))
+    }
+    let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    return IPAddress(parts.count == 2 ? String(parts[0]) : word)
+  }
+
+  /// Splits where the mark is not inside of quotes.
+  private static func pieces(_ text: String, at mark: Character) -> [String] {
+    var pieces = [""]
+    var isQuoted = false
+    for character in text {
+      if character == "\"" { isQuoted.toggle() }
+      if character == mark, !isQuoted {
+        pieces.append("")
+      } else {
+        pieces[pieces.count - 1].append(character)
+      }
+    }
+    return pieces
+  }
+
+  private static func unquoted(_ word: String) -> String {
+    guard word.count >= 2, word.hasPrefix("\""), word.hasSuffix("\"") else { return word }
+    return String(word.dropFirst().dropLast())
+  }
+
+  private static func blankTrimmed(_ text: some StringProtocol) -> String {
+    func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+    return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+  }
+}

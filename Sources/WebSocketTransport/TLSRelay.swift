@@ -1,0 +1,146 @@
+import CLibuv
+
+/// Carries a WebSocket's bytes between a client's TLS and libwebsockets, which can't take over a session
+/// that somebody else has begun: it is given one end of a pair of sockets.
+///
+/// What is under way is bounded by one read of 64 KiB each way; while it waits to go out, nothing more is
+/// read, so that a client that does not read makes libwebsockets' end of the pair full.
+final class TLSRelay {
+  let number: UInt64
+  private let outside: TLSStream
+  private let inside: SocketStream
+  private let inward: Flow
+  private let outward: Flow
+  private let ended: (TLSRelay) -> Void
+  /// Whether what the client says is handed on.
+  private var isHeard = true
+  private var isOutsideOver = false
+  private var isOver = false
+  private var turns = 0
+
+  /// How often `isGivenTime` answers yes, and one more.
+  private static let turnsMax = 5
+
+  /// What libwebsockets' end of the pair keeps unsent; the kernel doubles it.
+  private static let pairBufferBytes: CInt = 32_768
+
+  /// A relay for this client, and the descriptor for libwebsockets; nil without descriptors.
+  static func make(
+    _ loop: EventLoop, _ outside: TLSStream, number: UInt64, ended: @escaping (TLSRelay) -> Void
+  ) -> (relay: TLSRelay, descriptor: CInt)? {
+    var ends: (CInt, CInt) = (-1, -1)
+    // Fills the two numbers lent for the call.
+    let status = unsafe withUnsafeMutableBytes(of: &ends) { bytes in
+      unsafe shim_socket_pair(
+        bytes.baseAddress?.assumingMemoryBound(to: CInt.self), pairBufferBytes)
+    }
+    guard status == 0 else { return nil }
+    guard let inside = SocketStream(loop, descriptor: ends.1) else {
+      shim_close_descriptor(ends.0)
+      shim_close_descriptor(ends.1)
+      return nil
+    }
+    return (TLSRelay(outside, inside, number: number, ended: ended), ends.0)
+  }
+
+  private init(
+    _ outside: TLSStream, _ inside: SocketStream, number: UInt64,
+    ended: @escaping (TLSRelay) -> Void
+  ) {
+    self.outside = outside
+    self.inside = inside
+    self.number = number
+    self.ended = ended
+    inward = Flow(from: outside, to: inside)
+    outward = Flow(from: inside, to: outside)
+    // libwebsockets has closed its end; what it said before still goes out.
+    inward.broke = { [unowned self] in isHeard = false }
+    outward.broke = { [unowned self] in close() }
+    outward.done = { [unowned self] in if isOutsideOver { close() } }
+    outside.arrived = { [unowned self] in outsideArrived() }
+    inside.arrived = { [unowned self] in outward.move() }
+    outside.ended = { [unowned self] isBroken in outsideEnded(isBroken) }
+    inside.ended = { [unowned self] _ in outward.sourceEnded() }
+    outside.resumeReading()
+    inside.resumeReading()
+  }
+
+  /// The client's own descriptor; -1 when it is gone.
+  var descriptor: CInt { outside.socket.descriptor }
+
+  private func outsideArrived() {
+    if isHeard, !outward.isDone { return inward.move() }
+    // Passed over, so that the kernel does not throw away our last words before they were read.
+    outside.input = []
+    outside.resumeReading()
+  }
+
+  private func outsideEnded(_ isBroken: Bool) {
+    isOutsideOver = true
+    // Or both sides have said all.
+    if isBroken || outward.isDone { return close() }
+    inward.sourceEnded()
+  }
+
+  /// The WebSocket is over, and the client's time to read its last words too; whether it gets more of it,
+  /// because not all of them have gone out.
+  func isGivenTime() -> Bool {
+    turns += 1
+    if !isOver, !outward.isDone, turns < Self.turnsMax { return true }
+    close()
+    return false
+  }
+
+  /// Ends both sides at once; what has not gone out is lost.
+  func close() {
+    guard !isOver else { return }
+    isOver = true
+    inside.close()
+    // Otherwise the kernel would go on for a client that does not read.
+    outward.isDone ? outside.close() : outside.abort()
+    ended(self)
+  }
+
+  /// One direction.
+  private final class Flow {
+    private let source: any ByteStream
+    private let sink: any ByteStream
+    private var isUnderWay = false
+    private var isSourceEnded = false
+    /// Whether the end has been handed on.
+    private(set) var isDone = false
+    var broke: () -> Void = {}
+    var done: () -> Void = {}
+
+    init(from source: any ByteStream, to sink: any ByteStream) {
+      self.source = source
+      self.sink = sink
+    }
+
+    func move() {
+      guard !isUnderWay, !isDone else { return source.pauseReading() }
+      guard !source.input.isEmpty else {
+        if isSourceEnded {
+          isDone = true
+          sink.endWriting()
+          done()
+        } else {
+          source.resumeReading()
+        }
+        return
+      }
+      isUnderWay = true
+      let bytes = source.input
+      source.input = []
+      sink.write(bytes) { [unowned self] isSent in
+        isUnderWay = false
+        isSent ? move() : broke()
+      }
+    }
+
+    func sourceEnded() {
+      isSourceEnded = true
+      move()
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/// A connection that speaks TLS, by OpenSSL, on a socket of libuv's.
+final class TLSStream: ByteStream {
+  private enum Phase {
+    /// Nothing has come yet.
+    case fresh
+    case secure
+    /// It is not TLS: bytes pass as they are, for an answer in plain text.
+    case plain
+    case broken
+  }
+
+  let socket: SocketStream
+  private let session: TLSSession
+  private var phase = Phase.fresh
+  private(set) var complaint: StreamComplaint?
+
+  var input: [UInt8] = []
+  var arrived: () -> Void = {}
+  var ended: (_ isBroken: Bool) -> Void = { _ in }
+  private var isOver = false
+  private var isWanted = false
+
+  /// What was given to `write` and is not encrypted yet.
+  private var outgoing: ArraySlice<UInt8> = []
+  private var written: ((_ isSent: Bool) -> Void)?
+  private var isSending = false
+  private var isEnding = false
+
+  /// What a peer that does not read can make OpenSSL say in its own right (RFC 8446 §4.6.3).
+  private static let pendingMax = 65_536
+
+  init(_ socket: SocketStream, session: TLSSession) {
+    self.socket = socket
+    self.session = session
+    socket.arrived = { [unowned self] in take() }
+    socket.ended = { [unowned self] isBroken in end(isBroken) }
+  }
+
+  var isReady: Bool {
+    switch phase {
+    case .fresh, .broken: false
+    case .plain: true
+    case .secure: session.isEstablished
+    }
+  }
+
+  var peerAddress: String { socket.peerAddress }
+
+  func resumeReading() {
+    isWanted = true
+    if session.pendingCount < Self.pendingMax { socket.resumeReading() }
+  }
+
+  func pauseReading() {
+    isWanted = false
+    socket.pauseReading()
+  }
+
+  private func take() {
+    if phase == .fresh, let first = socket.input.first {
+      // RFC 8446 §5.1: a TLS connection begins with a record of type 22.
+      phase = first == 22 ? .secure : .plain
+      if phase == .plain { complaint = .isPlain }
+    }
+    switch phase {
+    case .secure: decrypt()
+    case .plain:
+      input += socket.input
+      socket.input = []
+      arrived()
+    case .fresh, .broken: socket.input = []
+    }
+  }
+
+  private func decrypt() {
+    let countBefore = input.count
+    let bytes = socket.input
+    socket.input = []
+    let outcome = session.take(bytes, into: &input)
+    send()
+    if input.count > countBefore { arrived() }
+    switch outcome {
+    case .isOpen: if session.pendingCount >= Self.pendingMax { socket.pauseReading() }
+    case .isEnded: end(false)
+    case .isBroken(let why):
+      phase = .broken
+      complaint = .failed(why)
+      end(true)
+    }
+  }
+
+  private func end(_ isBroken: Bool) {
+    guard !isOver else { return }
+    isOver = true
+    socket.pauseReading()
+    ended(isBroken)
+  }
+
+  func write(_ bytes: [UInt8], then: @escaping (_ isSent: Bool) -> Void) {
+    precondition(written == nil, "a stream carries one write at a time")
+    if phase == .plain { return socket.write(bytes, then: then) }
+    guard isReady, !bytes.isEmpty else { return then(false) }
+    outgoing = bytes[...]
+    written = then
+    send()
+  }
+
+  /// Gives the socket what is to go out, a part at a time.
+  private func send() {
+    guard !isSending else { return }
+    while !outgoing.isEmpty, session.pendingCount < Self.pendingMax {
+      guard session.write(outgoing.prefix(16_384)) else { return finishWrite(isSent: false) }
+      outgoing = outgoing.dropFirst(16_384)
+    }
+    let bytes = session.takePending()
+    guard !bytes.isEmpty else {
+      if isEnding { return socket.endWriting() }
+      return finishWrite(isSent: true)
+    }
+    isSending = true
+    socket.write(bytes) { [unowned self] isSent in
+      isSending = false
+      guard isSent else { return finishWrite(isSent: false) }
+      if isWanted, !isOver { socket.resumeReading() }
+      send()
+    }
+  }
+
+  private func finishWrite(isSent: Bool) {
+    outgoing = []
+    let then = written
+    written = nil
+    then?(isSent)
+  }
+
+  func endWriting() {
+    guard phase != .plain else { return socket.endWriting() }
+    isEnding = true
+    session.endWriting()
+    send()
+  }
+
+  func close() {
+    written = nil
+    isOver = true
+    socket.close()
+  }
+
+  /// Closes it, and lets the kernel forget what it holds for the peer.
+  func abort() {
+    written = nil
+    isOver = true
+    socket.abort()
+  }
+}

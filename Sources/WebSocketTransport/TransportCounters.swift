@@ -1,0 +1,51 @@
+/// What the transport has turned away, and what it holds now.
+public struct TransportCounters: Sendable, Equatable {
+  /// How often each refusal was given since the start; one that was never given has no entry.
+  public var refusals: [TransportRefusal: Int] = [:]
+  /// TCP connections accepted since the start.
+  public var acceptedCount = 0
+  /// WebSockets that are open now, those included that are being closed.
+  public var webSocketCount = 0
+  /// HTTP connections that are open now, those included whose handshake is not done.
+  public var httpConnectionCount = 0
+  /// Those of the WebSockets that come by TLS.
+  public var tlsWebSocketCount = 0
+
+  /// Nothing was turned away, and nothing is open.
+  public init() {}
+
+  mutating func count(_ refusal: TransportRefusal) { refusals[refusal, default: 0] += 1 }
+}
+
+/// Why the transport turned somebody away.
+public enum TransportRefusal: String, Sendable, CaseIterable {
+  /// WebSockets in all: 1013.
+  case tooManyConnections
+  /// Connections of one address: 1013, 503, or far above the bound closed unread.
+  case tooManyOfAddress
+  /// HTTP connections in all, or descriptors: the oldest that waits was ended in favour of a new one, or
+  /// the new one closed.
+  case tooManyRequests
+  /// A request, a WebSocket's handshake or a TLS handshake took too long: 408 where it can be said.
+  case slowRequest
+  /// An answer was not read in time.
+  case slowReader
+  /// Replies that can't be dropped piled up for a WebSocket that does not read: 1013.
+  case slowWebSocket
+  /// No TLS was spoken, or none that is spoken here: an alert, or 400.
+  case tlsHandshake
+  /// A WebSocket's handshake was wrong or not admitted: 4xx.
+  case webSocketHandshake
+  /// A request that can't be read: 400, 501, 505.
+  case malformedRequest
+  /// 431.
+  case headTooLong
+  /// 413.
+  case bodyTooLong
+  /// 1009.
+  case messageTooLong
+  /// A message that is not text: 1003.
+  case binaryMessage
+  /// A ping was not answered.
+  case silent
+}

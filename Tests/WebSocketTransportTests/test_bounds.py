@@ -1,0 +1,296 @@
+"""What is too much, too slow or too long for the transport, and that it goes on for everybody else."""
+
+import contextlib
+import resource
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+from websockets.sync.client import connect
+
+from echo_server import (
+    Server, ask, closing, counters, eventually, frame, handshake, read_answer, read_frame, running)
+
+PAGE = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def own_address():
+    """An address of this machine that is not loopback, or None."""
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as plain:
+        try:
+            plain.connect(("203.0.113.1", 9))
+        except OSError:
+            return None
+        name = plain.getsockname()[0]
+        return None if name.startswith("127.") or name == "0.0.0.0" else name
+
+
+class OutsideServer(Server):
+    """Talked to by way of an address that is not loopback."""
+
+    def socket(self, receive_buffer=None):
+        return socket.create_connection((own_address(), self.port), timeout=10)
+
+    @property
+    def url(self):
+        return f"ws://{own_address()}:{self.port}/ws"
+
+
+class SmallServer(Server):
+    """With few descriptors."""
+
+    def __init__(self, count, *arguments):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        run = subprocess.Popen
+
+        def limited(*positional, **named):
+            return run(*positional, preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_NOFILE, (count, count)), **named)
+
+        subprocess.Popen = limited
+        try:
+            super().__init__(*arguments)
+        finally:
+            subprocess.Popen = run
+
+
+def raise_own_limit():
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8_192), hard))
+
+
+class TestPerAddress:
+    pytestmark = pytest.mark.skipif(own_address() is None, reason="this machine has the loopback address only")
+
+    def test_one_web_socket_too_many_is_closed_with_1013(self):
+        with running("--address", "0.0.0.0", "--connections-per-address", "3", kind=OutsideServer) as server:
+            with contextlib.ExitStack() as stack:
+                for _ in range(3):
+                    ws = stack.enter_context(connect(server.url))
+                    ws.send("hi")
+                    assert ws.recv(timeout=5) == "hi"
+                with connect(server.url) as ws:
+                    code, reason = closing(ws)
+                    assert code == 1013 and "address" in reason
+            # The places are given back.
+            for _ in range(10):
+                with connect(server.url) as ws:
+                    ws.send("hi")
+                    assert ws.recv(timeout=5) == "hi"
+
+    def test_one_request_too_many_is_answered_with_503(self):
+        with running("--address", "0.0.0.0", "--connections-per-address", "3", kind=OutsideServer) as server:
+            held = [server.socket() for _ in range(3)]
+            status, headers, body = ask(server, PAGE)
+            assert (status, headers["connection"], headers["retry-after"]) == (503, "close", "5")
+            assert b"address" in body and headers["x-content-type-options"] == "nosniff"
+            held.pop().close()
+            eventually(lambda: ask(server, PAGE)[0] == 200)
+            for plain in held:
+                plain.close()
+            eventually(lambda: counters(server)["http"] == 1)
+
+    def test_far_too_many_are_not_read(self):
+        with running("--address", "0.0.0.0", "--connections-per-address", "3", kind=OutsideServer) as server:
+            held = [server.socket() for _ in range(40)]
+            time.sleep(0.2)
+            closed = 0
+            for plain in held:
+                plain.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    try:
+                        closed += plain.recv(10) == b""
+                    except ConnectionError:
+                        closed += 1
+            assert closed == 40 - 3 - 16
+            # Somebody else is let in.
+            with contextlib.closing(socket.create_connection(("127.0.0.1", server.port), timeout=10)) as other:
+                other.sendall(PAGE.encode())
+                assert read_answer(other)[0] == 200
+
+    def test_loopback_is_not_bounded(self):
+        with running("--connections-per-address", "3") as server, contextlib.ExitStack() as stack:
+            for _ in range(30):
+                ws = stack.enter_context(connect(server.url))
+                ws.send("hi")
+                assert ws.recv(timeout=5) == "hi"
+
+
+class TestSlowness:
+    @pytest.mark.parametrize(
+        "said", ["GET / HTTP/1.1\r\nHo", "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nlies", "G",
+                 "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"])
+    def test_half_a_request_is_answered_with_408(self, said):
+        with running("--handshake-seconds", "0.5") as server, contextlib.closing(server.socket()) as plain:
+            begin = time.monotonic()
+            plain.sendall(said.encode())
+            status, headers, _ = read_answer(plain)
+            assert (status, headers["connection"]) == (408, "close")
+            assert headers["x-content-type-options"] == "nosniff"
+            assert plain.recv(10) == b""
+            assert 0.4 < time.monotonic() - begin < 1.5
+            assert counters(server)["slowRequest"] == 1
+
+    def test_who_says_nothing_is_closed_without_a_word(self):
+        with running("--handshake-seconds", "0.5") as server, contextlib.closing(server.socket()) as plain:
+            assert plain.recv(10) == b""
+            assert counters(server)["slowRequest"] == 1
+
+    def test_dripping_headers_do_not_buy_time(self):
+        with running("--handshake-seconds", "0.5") as server, contextlib.closing(server.socket()) as plain:
+            begin = time.monotonic()
+            with contextlib.suppress(ConnectionError):
+                for byte in handshake()[:100]:
+                    plain.sendall(bytes([byte]))
+                    time.sleep(0.02)
+            assert time.monotonic() - begin < 4
+            assert counters(server)["slowRequest"] == 1
+
+    def test_an_idle_connection_is_closed_without_a_word(self):
+        with running("--handshake-seconds", "0.5") as server, contextlib.closing(server.socket()) as plain:
+            plain.sendall(PAGE.encode())
+            assert read_answer(plain)[0] == 200
+            assert plain.recv(10) == b""
+            assert "slowRequest" not in counters(server)
+
+    def test_an_answer_that_is_not_read_is_cut(self):
+        with running("--handshake-seconds", "0.5") as server, contextlib.closing(server.socket(4_096)) as plain:
+            plain.sendall(b"GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+            eventually(lambda: counters(server).get("slowReader") == 1)
+            assert counters(server)["http"] == 1
+
+    def test_who_was_refused_and_stays_is_gone_soon(self):
+        with running() as server, contextlib.closing(server.socket()) as plain:
+            begin = time.monotonic()
+            plain.sendall(b"nonsense\r\n\r\n")
+            assert read_answer(plain)[0] == 400
+            eventually(lambda: counters(server)["http"] == 1)
+            assert time.monotonic() - begin < 4
+
+    def test_a_web_socket_may_take_its_time(self):
+        with running("--handshake-seconds", "0.3") as server, connect(server.url) as ws:
+            time.sleep(1)
+            ws.send("hi")
+            assert ws.recv(timeout=5) == "hi"
+
+
+class TestRoom:
+    def test_those_who_hang_back_make_way(self):
+        with running("--http-connections", "10", "--handshake-seconds", "60") as server:
+            half = server.socket()
+            half.sendall(b"GET / HTTP/1.1\r\nHo")
+            time.sleep(0.2)
+            held = [server.socket() for _ in range(9)]
+            for _ in range(30):
+                assert ask(server, PAGE)[0] == 200
+                with connect(server.url) as ws:
+                    ws.send("hi")
+                    assert ws.recv(timeout=5) == "hi"
+            assert read_answer(half)[0] == 503
+            assert counters(server)["tooManyRequests"] >= 1
+            for plain in held:
+                plain.close()
+
+    def test_one_whose_request_is_being_answered_does_not(self):
+        with running("--http-connections", "2") as server, contextlib.closing(server.socket()) as first, \
+                contextlib.closing(server.socket()) as second:
+            for plain in [first, second]:
+                plain.sendall(b"GET /api/never HTTP/1.1\r\nHost: x\r\n\r\n")
+            time.sleep(0.2)
+            with contextlib.closing(server.socket()) as third, contextlib.suppress(ConnectionError):
+                third.sendall(PAGE.encode())
+                assert third.recv(10) == b""
+            first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            first.close()
+            eventually(lambda: self.answers(server))
+
+    def answers(self, server):
+        with contextlib.suppress(EOFError, ConnectionError):
+            return ask(server, PAGE)[0] == 200
+        return False
+
+    def test_a_flood_of_half_handshakes_keeps_nobody_out(self):
+        raise_own_limit()
+        with running("--http-connections", "100") as server:
+            held = []
+            for _ in range(500):
+                plain = server.socket()
+                plain.sendall(handshake()[:-10])
+                held.append(plain)
+                if len(held) % 50 == 0:
+                    with connect(server.url) as ws:
+                        ws.send("hi")
+                        assert ws.recv(timeout=5) == "hi"
+            assert counters(server)["http"] <= 101
+            for plain in held:
+                plain.close()
+
+    @pytest.mark.parametrize("count", [160, 256])
+    def test_few_descriptors_are_never_used_up(self, count):
+        raise_own_limit()
+        with running(count, "--handshake-seconds", "60", kind=SmallServer) as server:
+            assert any("descriptors" in line for line in server.lines)
+            held = []
+            with connect(server.url) as ws:
+                for _ in range(400):
+                    plain = server.socket()
+                    with contextlib.suppress(ConnectionError):
+                        plain.sendall(handshake() if len(held) % 2 else b"GET")
+                    held.append(plain)
+                time.sleep(0.3)
+                ws.send("hi")
+                assert ws.recv(timeout=5) == "hi"
+            for plain in held:
+                plain.close()
+            eventually(lambda: self.answers(server))
+
+
+class TestSizes:
+    @pytest.mark.parametrize("size, status", [(1_000, 200), (1_001, 431)])
+    def test_the_bound_of_a_head_can_be_set(self, size, status):
+        head = b"GET /api HTTP/1.1\r\nHost: x\r\nX: " + b"y" * (size - 35) + b"\r\n\r\n"
+        with running("--head-bytes-max", "1000") as server:
+            got, headers, body = ask(server, head)
+            assert got == status and headers["x-content-type-options"] == "nosniff"
+            assert status == 200 or b"1000 bytes" in body
+            assert counters(server).get("headTooLong", 0) == (status == 431)
+
+    def test_the_bound_of_a_body_can_be_set(self):
+        with running("--body-bytes-max", "10") as server:
+            for length, status in [(10, 200), (11, 413)]:
+                request = f"POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n" + "x" * length
+                assert ask(server, request)[0] == status
+            assert counters(server)["bodyTooLong"] == 1
+
+    def test_a_message_counts_across_its_fragments(self):
+        with running("--message-bytes-max", "1000") as server:
+            for pieces in [["x" * 1_001], ["x" * 500] * 3, ["x"] * 1_001]:
+                with connect(server.url) as ws:
+                    with contextlib.suppress(Exception):
+                        ws.send(pieces if len(pieces) > 1 else pieces[0])
+                    assert closing(ws)[0] == 1009
+            with connect(server.url) as ws:
+                ws.send(["x" * 100] * 10)
+                assert ws.recv(timeout=5) == "x" * 1_000
+            assert counters(server)["messageTooLong"] == 3
+
+    def test_a_message_that_never_ends_is_not_kept(self):
+        with running() as server, contextlib.closing(server.web_socket()) as plain:
+            with contextlib.suppress(ConnectionError):
+                plain.sendall(frame(1, b"x" * 1_000, final=False))
+                for _ in range(16 * 1_024):
+                    plain.sendall(frame(0, b"x" * 1_000, final=False))
+            opcode, body = read_frame(plain)
+            assert (opcode, body[:2]) == (8, struct.pack("!H", 1009))
+
+    def test_what_was_refused_is_counted(self):
+        with running() as server:
+            ask(server, "nonsense\r\n\r\n")
+            ask(server, handshake(path="/ws?refuse=yes"))
+            with connect(server.url) as ws:
+                ws.send(b"binary")
+                assert closing(ws)[0] == 1003
+            got = counters(server)
+            assert (got["malformedRequest"], got["webSocketHandshake"], got["binaryMessage"]) == (1, 1, 1)
