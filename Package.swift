@@ -27,6 +27,9 @@ let package = Package(
     .systemLibrary(
       name: "CLibwebsockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(
+      name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLibssl", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .target(name: "CFiles"),
     // C, compiled from the sources in /usr/share of Debian's node-llhttp.
     .target(name: "CLLHTTP"),
@@ -36,11 +39,14 @@ let package = Package(
     .target(name: "TimerProtocol", dependencies: ["TimerCore"], swiftSettings: house),
     .target(name: "TimerStorage", dependencies: ["TimerCore", "CFiles"], swiftSettings: house),
     .target(
-      name: "WebSocketTransport", dependencies: ["CLibwebsockets", "CLibuv", "CLLHTTP"],
+      name: "WebSocketTransport",
+      dependencies: ["CLibwebsockets", "CLibuv", "CLLHTTP", "CLibssl"],
       swiftSettings: house),
     .target(
       name: "TimerServer",
-      dependencies: ["TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport"],
+      dependencies: [
+        "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport", "CLibcrypto",
+      ],
       swiftSettings: house),
     .executableTarget(
       name: "timersync", dependencies: ["TimerServer"],

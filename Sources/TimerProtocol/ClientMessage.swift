@@ -104,7 +104,7 @@ extension ClientMessage {
     try self.init(object)
   }
 
-  private init(_ object: JSONObject) throws(MalformedMessage) {
+  init(_ object: JSONObject) throws(MalformedMessage) {
     let tag = object["id"].map(ReplyTag.init(_:)) ?? ReplyTag.none
     guard let tag else {
       throw MalformedMessage(
@@ -129,7 +129,7 @@ extension ClientMessage {
     return object
   }
 
-  private static func add(
+  static func add(
     _ name: String, _ value: JSONValue, to object: inout JSONObject
   ) throws(ErrorReply) {
     guard object.add(name, value) else {
@@ -143,13 +143,13 @@ public enum HeaderField: Hashable, Sendable {
   case text(String, String)
   case number(String, Int)
 
-  fileprivate var name: String {
+  var name: String {
     switch self {
     case .text(let name, _), .number(let name, _): name
     }
   }
 
-  fileprivate var value: JSONValue {
+  var value: JSONValue {
     switch self {
     case .text(_, let text): .string(text)
     case .number(_, let number): .number(JSONNumber(spelling: "\(number)", value: Double(number)))

@@ -32,6 +32,8 @@ public enum Outcome: Equatable, Sendable {
   case timer(TimerReading)
   case timers([TimerReading])
   case synced(clientTime: ReplyTag, receivedAt: Instant, sentAt: Instant)
+  /// What the connection may do from here on.
+  case authenticated(role: String)
 }
 
 /// Why a snapshot is sent.
@@ -103,6 +105,7 @@ extension Outcome {
       writer.member("clientTime", verbatim: clientTime.token)
       writer.member("receivedAt", receivedAt)
       writer.member("sentAt", sentAt)
+    case .authenticated(let role): writer.member("role", role)
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TimerProtocol
 public import WebSocketTransport
 
@@ -25,6 +26,17 @@ public struct AccessRules: Sendable {
     return ["GET", "HEAD"].contains(request.method) ? nil : originRefusal(request.headers)
   }
 
+  /// Why a change by a URL alone is refused. A link on another site's page opens it with no `Origin`, but
+  /// browsers tell where it stood.
+  func refusal(ofPress request: HTTPRequest) -> HTTPResponse? {
+    if let refusal = hostRefusal(request.headers) ?? originRefusal(request.headers) {
+      return refusal
+    }
+    let site = request.headers["sec-fetch-site"]?.lowercased() ?? "none"
+    guard site != "none", site != "same-origin" else { return nil }
+    return Self.forbidden("pages of another site may not press buttons here")
+  }
+
   private func hostRefusal(_ headers: [String: String]) -> HTTPResponse? {
     guard let host = headers["host"].map(HostName.init(authority:)) else { return nil }
     guard !host.isAddress, host.name != "localhost", !hosts.contains(host.name) else { return nil }
@@ -36,9 +48,10 @@ public struct AccessRules: Sendable {
     guard let origin = headers["origin"]?.lowercased(), !origins.contains(origin) else {
       return nil
     }
-    let authority = origin.split(separator: "/", omittingEmptySubsequences: true).last.map(
-      String.init)
-    if origin.contains("://"), let authority, authority == headers["host"]?.lowercased() {
+    // RFC 6454 §7: a scheme, `://`, and an authority; nothing more.
+    if let scheme = origin.range(of: "://"), let host = headers["host"],
+      origin[scheme.upperBound...] == host.lowercased()
+    {
       return nil
     }
     return Self.forbidden(
@@ -47,7 +60,8 @@ public struct AccessRules: Sendable {
 
   private static func forbidden(_ why: String) -> HTTPResponse {
     HTTPResponse(
-      status: 403, body: ServerMessage.refused(.none, ErrorReply(.forbidden, why), timer: nil).text)
+      status: 403, headers: [Hub.notStored],
+      body: ServerMessage.refused(.none, ErrorReply(.forbidden, why), timer: nil).text)
   }
 }
 

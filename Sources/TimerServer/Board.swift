@@ -252,6 +252,8 @@ struct Waiter {
   var timer: TimerID?
   /// The name that the change was made under, for the one who made it.
   var key: RequestKey?
+  /// The timers that it may see.
+  var scope = TimerScope.all
 
   enum Answer {
     /// With the one timer that was changed; with none when it was removed.

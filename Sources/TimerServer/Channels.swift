@@ -30,8 +30,18 @@ struct Channels {
     intervals[id]?.map { .ticks(.one(id), every: $0) } ?? []
   }
 
-  /// The tick channels of all timers together.
-  private(set) var allTickChannels: Set<Channel> = []
+  /// The tick channels of many timers together.
+  private(set) var commonTickChannels: Set<Channel> = []
+  /// The channels that hear the changes of many timers; as many as there are lists of timers among those
+  /// who listen, most often one.
+  private var commonChanges: [TimerScope: GroupID] = [:]
+
+  /// The groups that hear a timer's changes.
+  func groups(hearing id: TimerID) -> [GroupID] {
+    var groups = commonChanges.filter { $0.key.contains(id) }.map(\.value)
+    if let group = group(.changes(.one(id))) { groups.append(group) }
+    return groups
+  }
 
   /// One more connection hears a channel; the group to join.
   mutating func join(_ channel: Channel) -> GroupID {
@@ -68,8 +78,9 @@ struct Channels {
     channelsByGroup[GroupID(lastGroup)] = channel
     switch channel {
     case .ticks(.one(let id), let interval): intervals[id, default: []].insert(interval)
-    case .ticks(.all, _): allTickChannels.insert(channel)
-    case .changes: break
+    case .ticks(.every, _): commonTickChannels.insert(channel)
+    case .changes(.every(let scope)): commonChanges[scope] = GroupID(lastGroup)
+    case .changes(.one): break
     }
   }
 
@@ -80,8 +91,9 @@ struct Channels {
     case .ticks(.one(let id), let interval):
       intervals[id]?.remove(interval)
       if intervals[id]?.isEmpty == true { intervals[id] = nil }
-    case .ticks(.all, _): allTickChannels.remove(channel)
-    case .changes: break
+    case .ticks(.every, _): commonTickChannels.remove(channel)
+    case .changes(.every(let scope)): commonChanges[scope] = nil
+    case .changes(.one): break
     }
   }
 }
@@ -93,6 +105,7 @@ enum Channel: Hashable {
 
   enum Scope: Hashable {
     case one(TimerID)
-    case all
+    /// All timers, or those that a token is held to.
+    case every(TimerScope)
   }
 }

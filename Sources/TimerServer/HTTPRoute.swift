@@ -5,6 +5,8 @@ import WebSocketTransport
 /// What an HTTP request asks for.
 enum HTTPRoute: Equatable {
   case command(ClientMessage)
+  /// A change that a URL alone asks for, as a button box does.
+  case press(ClientMessage)
   case health, readiness, metrics
 
   /// An answer that says what would be right.
@@ -29,7 +31,8 @@ enum HTTPRoute: Equatable {
 
     func response(timer: TimerReading?) -> HTTPResponse {
       HTTPResponse(
-        status: status, headers: allow.map { [HTTPHeader("Allow", $0)] } ?? [],
+        status: status,
+        headers: [Hub.notStored] + (allow.map { [HTTPHeader("Allow", $0)] } ?? []),
         body: ServerMessage.refused(.none, error, timer: timer).text)
     }
   }
@@ -37,13 +40,20 @@ enum HTTPRoute: Equatable {
 
 extension Result where Success == HTTPRoute, Failure == HTTPRoute.Refusal {
   /// Finds what a request asks for.
-  init(_ request: HTTPRequest) {
-    self = Result { () throws(HTTPRoute.Refusal) in try HTTPRoute(request) }
+  init(_ request: HTTPRequest, allowsGet: Bool) {
+    self = Result { () throws(HTTPRoute.Refusal) in
+      try HTTPRoute(request, allowsGet: allowsGet)
+    }
   }
 }
 
 extension HTTPRoute {
-  init(_ request: HTTPRequest) throws(Refusal) {
+  /// With `allowsGet` the commands that change timers are taken by GET too.
+  init(_ request: HTTPRequest, allowsGet: Bool = false) throws(Refusal) {
+    if allowsGet, let press = try Self.press(request) {
+      self = press
+      return
+    }
     switch request.path {
     case ["healthz"]: self = try .health.only(Self.reading, request)
     case ["readyz"]: self = try .readiness.only(Self.reading, request)
@@ -79,6 +89,31 @@ extension HTTPRoute {
     }
   }
 
+  /// A GET of `NAME/COMMAND`; a timer that is named so is read with its slash escaped.
+  private static func press(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute? {
+    let path = request.path
+    guard path.count >= 4, path.starts(with: ["api", "timers"]), let command = path.last,
+      ClientRequest.isChange(command: command), reading.contains(request.method)
+    else { return nil }
+    guard request.method == "GET" else {
+      throw Refusal(405, "a command goes by POST, or by GET here", allow: "GET, POST")
+    }
+    let name = path[2..<path.count - 1].joined(separator: "/")
+    let query = request.query.filter { $0.name != "token" }
+    do {
+      return .press(
+        try ClientMessage(
+          command: command, timer: name == "*" && command == "finishAll" ? nil : name,
+          fields: try fields(request), query: query.map { ($0.name, $0.value) }))
+    } catch let error as MalformedMessage {
+      throw Refusal(error)
+    } catch let error as Refusal {
+      throw error
+    } catch {
+      preconditionFailure("only these two are thrown: \(error)")
+    }
+  }
+
   private static let reading = ["GET", "HEAD"]
 
   private func only(_ methods: [String], _ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
@@ -94,6 +129,15 @@ extension HTTPRoute {
   private static func message(
     _ command: String, _ timer: String?, _ request: HTTPRequest
   ) throws(Refusal) -> ClientMessage {
+    let fields = try fields(request)
+    do {
+      return try ClientMessage(command: command, timer: timer, fields: fields, body: request.body)
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  private static func fields(_ request: HTTPRequest) throws(Refusal) -> [HeaderField] {
     var fields: [HeaderField] = []
     if let tag = request.headers["if-match"], tag != "*" {
       guard let revision = revisions(in: tag).first else {
@@ -102,13 +146,7 @@ extension HTTPRoute {
       fields.append(.number("ifRevision", revision))
     }
     if let key = request.headers["idempotency-key"] { fields.append(.text("requestId", key)) }
-    do {
-      return try ClientMessage(
-        command: command, timer: timer,
-        fields: fields, body: request.body)
-    } catch {
-      throw Refusal(error)
-    }
+    return fields
   }
 
   /// The revisions among a list of entity tags; weak ones count too, since a revision is a whole state.

@@ -51,10 +51,11 @@ extension Hub {
   ) {
     let outcome = change.outcome(of: waiter.answer)
     if let key = waiter.key { ledger.settle(key, outcome) }
+    let seen = outcome.within(waiter.scope)
     if case .refusal(let error) = waiter.answer {
       refuse(waiter.tag, error, timer: waiter.timer, to: waiter.requester, at: now, &actions)
     } else {
-      reply(.accepted(waiter.tag, outcome), to: waiter.requester, at: now, &actions)
+      reply(.accepted(waiter.tag, seen), to: waiter.requester, at: now, &actions)
     }
   }
 
@@ -128,7 +129,7 @@ extension Hub {
     let durable = board.durable(id)
     if durable?.isRunning == true { running.insert(id) } else { running.remove(id) }
     for channel in channels.tickChannels(of: id) { schedule(channel, at: now) }
-    for channel in channels.allTickChannels { schedule(channel, at: now) }
+    for channel in channels.commonTickChannels { schedule(channel, at: now) }
   }
 
   private mutating func followZero(_ id: TimerID) {
@@ -143,7 +144,7 @@ extension Hub {
     switch scope {
     case .one(let id):
       deadlines.set(.tick(group), board.durable(id)?.nextTick(after: now, every: interval))
-    case .all:
+    case .every:
       let next = now + interval.untilMultiple(after: now.sinceEpoch)
       deadlines.set(.tick(group), running.isEmpty ? nil : next)
     }
@@ -167,8 +168,9 @@ extension Hub {
     case .one(let id):
       guard let timer = board.durable(id) else { return }
       broadcastTick([TimerReading(timer, at: due)], to: group, &actions)
-    case .all:
-      let timers = running.sorted().compactMap { board.durable($0) }
+    case .every(let timerScope):
+      let timers = running.filter(timerScope.contains).sorted().compactMap { board.durable($0) }
+      guard !timers.isEmpty else { return }
       broadcastTick(timers.map { TimerReading($0, at: due) }, to: group, &actions)
     }
   }
@@ -212,8 +214,7 @@ extension Hub {
   private mutating func broadcast(
     _ message: ServerMessage, of id: TimerID, replaceable: Bool, _ actions: inout HubActions
   ) {
-    let groups = [channels.group(.changes(.one(id))), channels.group(.changes(.all))].compactMap(
-      \.self)
+    let groups = channels.groups(hearing: id)
     guard !groups.isEmpty else { return }
     let frame = Frame(message.text, replaces: replaceable ? channels.frameKey(of: id) : nil)
     for group in groups { actions.transport.append(.broadcast(frame, to: group)) }

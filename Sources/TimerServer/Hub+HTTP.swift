@@ -12,34 +12,71 @@ extension Hub {
       actions.transport.append(.respond(refusal, to: id))
       return
     }
-    switch Result<HTTPRoute, HTTPRoute.Refusal>(request) {
-    case .success(.health): actions.transport.append(.respond(health, to: id))
+    let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
+    do throws(ErrorReply) {
+      let credentials = Credentials(request)
+      let grant = try grant(credentials, from: request.peerAddress, at: now, &actions)
+      try answer(route, request, grant, id, at: now, &actions)
+    } catch {
+      counters.refusals[error.code, default: 0] += 1
+      respond(.refused(.none, error, timer: nil), to: id, &actions)
+    }
+  }
+
+  private mutating func answer(
+    _ route: Result<HTTPRoute, HTTPRoute.Refusal>, _ request: HTTPRequest, _ grant: Grant,
+    _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  ) throws(ErrorReply) {
+    switch route {
+    case .success(.health): actions.transport.append(.respond(health(for: grant), to: id))
     case .success(.readiness): actions.transport.append(.respond(readiness, to: id))
-    case .success(.metrics): actions.transport.append(.respond(metrics, to: id))
+    case .success(.metrics):
+      try grant.checkSeesAll()
+      actions.transport.append(.respond(metrics, to: id))
     case .success(.command(let message)):
       counters.messagesReceived += 1
-      command(message, request, id, at: now, &actions)
+      command(message, request, grant, id, at: now, &actions)
+    case .success(.press(let message)):
+      counters.messagesReceived += 1
+      try press(message, request, grant, id, at: now, &actions)
     case .failure(let refusal):
-      let timer = refusal.timer.flatMap { reading($0, at: now) }
+      let timer = refusal.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
       actions.transport.append(.respond(refusal.response(timer: timer), to: id))
     }
   }
 
+  /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
+  /// comes from another site's page is refused all the same.
+  private mutating func press(
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    at now: Instant, _ actions: inout HubActions
+  ) throws(ErrorReply) {
+    if let refusal = options.access.refusal(ofPress: request) {
+      actions.transport.append(.respond(refusal, to: id))
+      return
+    }
+    guard grant.token != nil else {
+      throw ErrorReply(
+        .unauthorized, "a change by GET needs a token, as in \"?token=…\"; or send it by POST")
+    }
+    change(message, by: .http(id), grant: grant, at: now, &actions)
+  }
+
   private mutating func command(
-    _ message: ClientMessage, _ request: HTTPRequest, _ id: RequestID, at now: Instant,
-    _ actions: inout HubActions
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    at now: Instant, _ actions: inout HubActions
   ) {
     if message.request.isChange {
-      change(message, by: .http(id), role: options.anonymousRole, at: now, &actions)
+      change(message, by: .http(id), grant: grant, at: now, &actions)
       return
     }
     do {
-      let outcome = try look(message.request, receivedAt: now, at: now)
+      let outcome = try look(message.request, as: grant, receivedAt: now, at: now)
       if case .timer(let reading) = outcome, reading.isNoNewer(than: request) {
         let answer = HTTPResponse(status: 304, headers: [reading.entityTag])
         actions.transport.append(.respond(answer, to: id))
       } else {
-        respond(.accepted(message.tag, outcome), to: id, &actions)
+        respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions)
       }
     } catch {
       counters.refusals[error.code, default: 0] += 1
@@ -47,8 +84,11 @@ extension Hub {
     }
   }
 
-  func respond(_ message: ServerMessage, to id: RequestID, _ actions: inout HubActions) {
-    var response = HTTPResponse(status: 200, headers: [Self.notStored], body: message.text)
+  func respond(
+    _ message: ServerMessage, to id: RequestID, caching: HTTPHeader = notStored,
+    _ actions: inout HubActions
+  ) {
+    var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
     switch message {
     case .accepted(_, .timer(let reading)): response.headers.append(reading.entityTag)
     case .refused(_, let error, let timer):
@@ -63,13 +103,15 @@ extension Hub {
   }
 
   /// A state is right for an instant only; a validator may be kept, the body not be reused unasked.
-  private static let notStored = HTTPHeader("Cache-Control", "no-cache")
+  private static let revalidated = HTTPHeader("Cache-Control", "no-cache")
+  /// What a change came to, and what was refused, is nobody else's answer.
+  static let notStored = HTTPHeader("Cache-Control", "no-store")
 
   // MARK: The server itself
 
-  /// The server answers, so it is well; files that it could not read are told beside.
-  private var health: HTTPResponse {
-    let faults = quarantine.faults.values.sorted { $0.fileName < $1.fileName }
+  /// The server answers, so it is well; files that it could not read are told beside, to who may see all.
+  private func health(for grant: Grant) -> HTTPResponse {
+    let faults = !grant.seesAll ? [] : quarantine.faults.values.sorted { $0.fileName < $1.fileName }
     let health = Health(
       faults: faults.map {
         Health.Fault(file: $0.fileName.text, reason: "\($0.fault)", movedTo: $0.movedTo)
@@ -86,7 +128,8 @@ extension Hub {
 
   private var metrics: HTTPResponse {
     let text = MetricsText(
-      counters, connections: sessions.count, timers: board.latestCount, running: running.count)
+      counters, transport, connections: sessions.count, timers: board.latestCount,
+      running: running.count)
     return HTTPResponse(
       status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8",
       headers: [Self.notStored], body: Array(text.text.utf8))

@@ -6,18 +6,18 @@ import WebSocketTransport
 extension Hub {
   /// Decides on a change; its answer comes when what it depends on is durable.
   mutating func change(
-    _ message: ClientMessage, by requester: Requester, role: Role, at now: Instant,
+    _ message: ClientMessage, by requester: Requester, grant: Grant, at now: Instant,
     _ actions: inout HubActions
   ) {
     do throws(Postponed) {
-      try checkAllowed(role)
+      try check(message.request, by: grant)
       switch message.request {
       case .change(let id, let change, let key):
-        if try isRepeated(message, key, by: requester, at: now, &actions) { return }
+        if try isRepeated(message, key, by: requester, grant, at: now, &actions) { return }
         try decide(change, for: id, key, message, by: requester, at: now, &actions)
       case .finishAll(let press, let key):
-        if try isRepeated(message, key, by: requester, at: now, &actions) { return }
-        try finishAll(press, key, message, by: requester, at: now, &actions)
+        if try isRepeated(message, key, by: requester, grant, at: now, &actions) { return }
+        try finishAll(press, key, message, by: requester, grant, at: now, &actions)
       default: preconditionFailure("asked only for what changes timers")
       }
     } catch {
@@ -32,11 +32,8 @@ extension Hub {
     var ticket: UInt64?
   }
 
-  private func checkAllowed(_ role: Role) throws(Postponed) {
-    guard role == .control else {
-      throw Postponed(
-        error: ErrorReply(.forbidden, "role \"view\" may look, not change; authenticate for more"))
-    }
+  private func check(_ request: ClientRequest, by grant: Grant) throws(Postponed) {
+    do { try grant.check(request) } catch { throw Postponed(error: error) }
     guard case .no = stopping else { throw Postponed(error: .shuttingDown) }
   }
 
@@ -88,10 +85,10 @@ extension Hub {
 
   private mutating func finishAll(
     _ press: Instant?, _ key: RequestKey?, _ message: ClientMessage, by requester: Requester,
-    at now: Instant, _ actions: inout HubActions
+    _ grant: Grant, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
     var proposals: [Proposal] = []
-    for id in board.activeIDs {
+    for id in board.activeIDs where grant.scope.contains(id) {
       let change = TimerChange(.finish(resetTime: false), at: press)
       do { proposals.append(try board.proposal(change, for: id, at: now)) } catch {
         throw Postponed(
@@ -117,8 +114,8 @@ extension Hub {
 
   /// Answers a change that was made under this name before; false when there was none.
   private mutating func isRepeated(
-    _ message: ClientMessage, _ key: RequestKey?, by requester: Requester, at now: Instant,
-    _ actions: inout HubActions
+    _ message: ClientMessage, _ key: RequestKey?, by requester: Requester, _ grant: Grant,
+    at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) -> Bool {
     guard let key, let entry = ledger.entry(key) else { return false }
     if let request = entry.request, request != message.request {
@@ -129,12 +126,14 @@ extension Hub {
     switch entry.state {
     case .pending(let ticket):
       board.wait(
-        Waiter(requester: requester, tag: message.tag, answer: message.answer), for: ticket)
+        Waiter(
+          requester: requester, tag: message.tag, answer: message.answer, scope: grant.scope),
+        for: ticket)
     case .made(let outcome):
-      reply(.accepted(message.tag, outcome), to: requester, at: now, &actions)
+      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, at: now, &actions)
     case .restored(let revisions, let removed):
       let outcome = restoredOutcome(of: message, revisions, removed: removed, at: now)
-      reply(.accepted(message.tag, outcome), to: requester, at: now, &actions)
+      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, at: now, &actions)
     }
     return true
   }
@@ -151,6 +150,17 @@ extension Hub {
     }
     if case .finishAll = message.request { return .timers(readings) }
     return readings.first.map { .timer($0) } ?? .done
+  }
+}
+
+extension Outcome {
+  /// As far as it is about these timers; a request of the same name may have been another's.
+  func within(_ scope: TimerScope) -> Outcome {
+    switch self {
+    case .timer(let reading): scope.contains(reading.timer.id) ? self : .done
+    case .timers(let readings): .timers(readings.filter { scope.contains($0.timer.id) })
+    case .done, .synced, .authenticated: self
+    }
   }
 }
 

@@ -9,15 +9,34 @@ extension Hub {
     _ actions: inout HubActions
   ) {
     counters.connectionsOpened += 1
-    sessions[connection] = Session(id: connection, role: options.anonymousRole)
-    let hello = Hello(
-      server: options.serverName, epoch: options.epoch, role: options.anonymousRole.rawValue,
-      now: now)
-    actions.send(ServerMessage.hello(hello).text, to: connection)
+    let grant: Grant
     do {
-      guard let wish = try SubscriptionQuery(handshake.query) else { return }
+      let credentials = Credentials(handshake)
+      grant = try self.grant(credentials, from: handshake.peerAddress, at: now, &actions)
+    } catch {
+      return turnAway(connection, error, at: now, &actions)
+    }
+    if let token = grant.token {
+      actions.log(
+        .debug,
+        "connection \(connection.number) from \(handshake.peerAddress) has token \(token.name)")
+    }
+    sessions[connection] = Session(
+      id: connection, address: handshake.peerAddress, grant: grant,
+      budget: RequestBudget(options.requests, at: now))
+    greet(connection, grant.role, at: now, &actions)
+    subscribe(connection, handshake.query, at: now, &actions)
+  }
+
+  /// Subscribes as the URL asks.
+  private mutating func subscribe(
+    _ connection: ConnectionID, _ query: [QueryItem], at now: Instant, _ actions: inout HubActions
+  ) {
+    do {
+      guard let wish = try SubscriptionQuery(query) else { return }
       try subscribe(connection, wish.selection, interval: wish.interval, at: now, &actions) { _ in }
     } catch {
+      counters.refusals[error.code, default: 0] += 1
       actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
     }
   }
@@ -31,32 +50,66 @@ extension Hub {
   mutating func receive(
     _ text: [UInt8], from connection: ConnectionID, at now: Instant, _ actions: inout HubActions
   ) {
-    guard let role = sessions[connection]?.role else { return }
+    guard let verdict = sessions[connection]?.budget.take(at: now) else { return }
     counters.messagesReceived += 1
-    let entry: ReplyQueue.Entry
-    do throws(MalformedMessage) {
-      let message = try ClientMessage(text)
-      guard !message.request.isChange else {
-        change(message, from: connection, role, at: now, &actions)
-        return
-      }
-      entry = .deferred(message, receivedAt: now)
-    } catch {
-      counters.refusals[error.error.code, default: 0] += 1
-      entry = .malformed(error)
+    guard sessions[connection].map({ $0.owed.count < options.repliesMax }) == true else {
+      return dismiss(connection, .replies, &actions)
     }
-    _ = sessions[connection]?.owed.append(entry)
+    let message = Result { () throws(MalformedMessage) in try ClientMessage(text) }
+    if verdict == .granted {
+      take(message, from: connection, at: now, &actions)
+    } else {
+      refuseForHaste(message, from: connection, at: now, &actions)
+    }
     flush(connection, at: now, &actions)
+    if verdict == .exhausted { dismiss(connection, .rate, &actions) }
+    if let count = sessions[connection]?.wrongTokens, count >= Self.wrongTokensMax {
+      dismiss(connection, .token, &actions)
+    }
   }
 
-  private mutating func change(
-    _ message: ClientMessage, from connection: ConnectionID, _ role: Role, at now: Instant,
-    _ actions: inout HubActions
+  private static let wrongTokensMax = 5
+
+  /// Puts into the queue of replies what becomes of a message.
+  private mutating func take(
+    _ message: Result<ClientMessage, MalformedMessage>, from connection: ConnectionID,
+    at now: Instant, _ actions: inout HubActions
   ) {
-    guard let place = sessions[connection]?.owed.append(.awaited) else { return }
-    let requester = Requester.connection(connection, place: place)
-    change(message, by: requester, role: role, at: now, &actions)
-    flush(connection, at: now, &actions)
+    switch message {
+    case .failure(let malformed):
+      counters.refusals[malformed.error.code, default: 0] += 1
+      _ = sessions[connection]?.owed.append(.malformed(malformed))
+    case .success(let message):
+      if message.request.isChange {
+        guard let grant = sessions[connection]?.grant,
+          let place = sessions[connection]?.owed.append(.awaited)
+        else { return }
+        let requester = Requester.connection(connection, place: place)
+        change(message, by: requester, grant: grant, at: now, &actions)
+      } else if case .authenticate(let secret) = message.request {
+        // At once, and not in its turn: what comes next on this connection is judged by it.
+        let answer = authenticate(connection, secret, message.tag, at: now, &actions)
+        _ = sessions[connection]?.owed.append(.ready(answer))
+      } else {
+        _ = sessions[connection]?.owed.append(.deferred(message, receivedAt: now))
+      }
+    }
+  }
+
+  private mutating func refuseForHaste(
+    _ message: Result<ClientMessage, MalformedMessage>, from connection: ConnectionID,
+    at now: Instant, _ actions: inout HubActions
+  ) {
+    counters.refusals[.rateLimited, default: 0] += 1
+    let tag: ReplyTag
+    switch message {
+    case .success(let message): tag = message.tag
+    case .failure(let malformed): tag = malformed.tag
+    }
+    let error = ErrorReply(
+      .rateLimited,
+      "more than \(options.requests.perSecond) requests a second; wait a second, and send fewer")
+    _ = sessions[connection]?.owed.append(.ready(.refused(tag, error, timer: nil)))
   }
 
   // MARK: Replies
@@ -82,7 +135,9 @@ extension Hub {
     at now: Instant, _ actions: inout HubActions
   ) {
     counters.refusals[error.code, default: 0] += 1
-    let state = timer.flatMap { reading($0, at: now) }
+    // Who may not see a timer does not see it beside an error either.
+    let isHidden = error.code == .forbidden || error.code == .unauthorized
+    let state = isHidden ? nil : timer.flatMap { reading($0, at: now) }
     reply(.refused(tag, error, timer: state), to: requester, at: now, &actions)
   }
 
@@ -101,7 +156,10 @@ extension Hub {
       case .deferred(let message, let receivedAt):
         answer(message, receivedAt: receivedAt, on: connection, at: now, &actions)
       case .malformed(let malformed):
-        let timer = malformed.timer.flatMap { reading($0, at: now) }
+        let grant = sessions[connection]?.grant
+        let timer = malformed.timer.flatMap {
+          grant?.shows($0) == true ? reading($0, at: now) : nil
+        }
         let refusal = ServerMessage.refused(malformed.tag, malformed.error, timer: timer)
         actions.send(refusal.text, to: connection)
       }
@@ -114,6 +172,7 @@ extension Hub {
     _ actions: inout HubActions
   ) {
     let tag = message.tag
+    guard let grant = sessions[connection]?.grant else { return }
     do throws(ErrorReply) {
       switch message.request {
       case .subscribe(let selection, let interval):
@@ -121,10 +180,11 @@ extension Hub {
           actions.send(ServerMessage.accepted(tag, .done).text, to: connection)
         }
       case .unsubscribe(let selection):
+        try grant.check(message.request)
         resubscribe(connection, at: now, &actions) { $0.unsubscribe(selection) }
         actions.send(ServerMessage.accepted(tag, .done).text, to: connection)
       default:
-        let outcome = try look(message.request, receivedAt: receivedAt, at: now)
+        let outcome = try look(message.request, as: grant, receivedAt: receivedAt, at: now)
         actions.send(ServerMessage.accepted(tag, outcome).text, to: connection)
       }
     } catch {
@@ -135,19 +195,17 @@ extension Hub {
 
   /// What a request that changes nothing is answered, on whatever way it came.
   func look(
-    _ request: ClientRequest, receivedAt: Instant, at now: Instant
+    _ request: ClientRequest, as grant: Grant, receivedAt: Instant, at now: Instant
   ) throws(ErrorReply) -> Outcome {
+    try grant.check(request)
     switch request {
     case .get(let id):
       guard let timer = reading(id, at: now) else { throw ErrorReply(.unknownTimer, timer: id) }
       return .timer(timer)
-    case .list: return .timers(board.durableTimers.map { TimerReading($0, at: now) })
+    case .list: return .timers(shown(.all, to: grant, at: now))
     case .sync(let clientTime):
       return .synced(clientTime: clientTime, receivedAt: receivedAt, sentAt: now)
-    case .authenticate:
-      throw ErrorReply(
-        .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
-    case .subscribe, .unsubscribe, .change, .finishAll:
+    case .authenticate, .subscribe, .unsubscribe, .change, .finishAll:
       throw ErrorReply(.badRequest, "this command needs a WebSocket; connect to /ws")
     }
   }
@@ -160,27 +218,31 @@ extension Hub {
     _ actions: inout HubActions, confirm: (inout HubActions) -> Void
   ) throws(ErrorReply) {
     guard let session = sessions[connection] else { return }
+    try session.grant.check(.subscribe(selection, interval: interval))
     guard session.subscriptionCount(with: selection) <= options.subscriptionsMax else {
       throw ErrorReply(
         .tooManySubscriptions,
         "a connection has at most \(options.subscriptionsMax) subscriptions; \"*\" is one for all")
     }
     confirm(&actions)
-    let timers = shown(selection, at: now)
+    let timers = shown(selection, to: session.grant, at: now)
     actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: connection)
     resubscribe(connection, at: now, &actions) { $0.subscribe(selection, interval: interval) }
     tellLateEnds(to: connection, at: now, &actions)
   }
 
-  private func shown(_ selection: TimerSelection, at now: Instant) -> [TimerReading] {
+  private func shown(
+    _ selection: TimerSelection, to grant: Grant, at now: Instant
+  ) -> [TimerReading] {
     switch selection {
-    case .all: board.durableTimers.map { TimerReading($0, at: now) }
+    case .all:
+      board.durableTimers.filter { grant.shows($0.id) }.map { TimerReading($0, at: now) }
     case .timers(let ids): Set(ids).sorted().compactMap { reading($0, at: now) }
     }
   }
 
   /// Changes a session's subscriptions, and joins and leaves what comes of it.
-  private mutating func resubscribe(
+  mutating func resubscribe(
     _ connection: ConnectionID, at now: Instant, _ actions: inout HubActions,
     change: (inout Session) -> Void
   ) {

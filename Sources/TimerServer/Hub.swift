@@ -15,15 +15,21 @@ struct Hub {
   var ledger = RequestLedger()
   var lateEnds: LateEnds
   var counters = Counters()
+  /// The transport's figures, as of the last HTTP request.
+  var transport = TransportCounters()
   var running: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
+  /// nil until there is a file of tokens.
+  var tokens: TokenBook?
   private var armed: Instant?
 
   /// What can be due.
   enum Deadline: Hashable {
     case zero(TimerID)
     case tick(GroupID)
+    /// The next token ends.
+    case tokenEnd
     /// The disk had its time; the server stops all the same.
     case stop
   }
@@ -53,6 +59,8 @@ struct Hub {
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
+    tokens = options.tokens
+    deadlines.set(.tokenEnd, tokens?.nextEnd(after: now))
   }
 
   mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
@@ -65,6 +73,7 @@ struct Hub {
     case .disk(.external(let changes)):
       for change in changes { adopt(change, at: now, &actions) }
     case .disk(.filesBehind(let errors)): note(errors, &actions)
+    case .tokens(let tokens): adopt(tokens, at: now, &actions)
     }
     advance(to: now, &actions)
     rearm(at: now, &actions)
@@ -91,6 +100,7 @@ struct Hub {
       switch due.key {
       case .zero(let id): crossZero(id, at: now, &actions)
       case .tick(let group): tick(group, due: due.instant, at: now, &actions)
+      case .tokenEnd: followTokens(at: now, &actions)
       case .stop: finishStopping(&actions)
       }
     }
@@ -135,10 +145,18 @@ public struct HubOptions: Sendable {
   public var serverName = "timersync/\(Version.text)"
   /// New at each start.
   public var epoch: String
-  /// What a visitor without a token may do.
-  public var anonymousRole: Role = .control
+  /// What a visitor without a token may do; nil: everything until there are tokens, nothing from then on.
+  public var anonymousRole: Role?
+  /// nil when there is no file of tokens.
+  var tokens: TokenBook?
   public var timersMax = 10_000
   public var subscriptionsMax = 1_000
+  /// Requests a second on one connection.
+  var requests = RequestBudget.Limits()
+  /// Replies that one connection may wait for.
+  public var repliesMax = 1_000
+  /// Whether a GET may change a timer, for button boxes that can only open a URL.
+  public var allowsGet = false
   /// How long a server that stops waits for its disk.
   var storagePatience: Seconds = 2
   /// Who may speak to the server by HTTP.
@@ -156,6 +174,8 @@ struct Counters: Equatable {
   var refusals: [ErrorCode: Int] = [:]
   var broadcasts = 0
   var connectionsOpened = 0
+  var wrongTokens = 0
+  var dismissals: [Dismissal: Int] = [:]
 }
 
 /// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.

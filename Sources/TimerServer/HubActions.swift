@@ -21,4 +21,6 @@ struct HubActions {
 enum HubEvent {
   case transport(TransportEvent)
   case disk(DiskNote)
+  /// The file of tokens holds these now; nil when it is gone.
+  case tokens(TokenBook?)
 }

@@ -39,7 +39,8 @@ public struct Log: Sendable {
     FileHandle.standardError.write(Data(line.utf8))
   }
 
-  static func escaped(_ text: String) -> String {
+  /// The text with all that could break a line, turn its direction or hide in it spelled out.
+  public static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
       switch scalar.properties.generalCategory {

@@ -1,13 +1,28 @@
 import TimerProtocol
+import WebSocketTransport
 
 /// The server's figures in Prometheus' text format.
 struct MetricsText {
   private(set) var text = ""
 
-  init(_ counters: Counters, connections: Int, timers: Int, running: Int) {
+  init(
+    _ counters: Counters, _ transport: TransportCounters, connections: Int, timers: Int,
+    running: Int
+  ) {
     gauge("timersync_connections", "WebSocket connections that are open.", connections)
     gauge("timersync_timers", "Timers that exist.", timers)
     gauge("timersync_timers_running", "Timers that run.", running)
+    gauge(
+      "timersync_http_connections", "HTTP connections that are open.",
+      transport.httpConnectionCount)
+    gauge(
+      "timersync_tls_connections", "WebSocket connections by TLS.", transport.tlsWebSocketCount)
+    counter("timersync_accepted_total", "TCP connections ever accepted.", transport.acceptedCount)
+    head("timersync_turned_away_total", "Turned away by the transport, by reason.", "counter")
+    for why in TransportRefusal.allCases {
+      text +=
+        "timersync_turned_away_total{reason=\"\(why.rawValue)\"} \(transport.refusals[why] ?? 0)\n"
+    }
     counter(
       "timersync_connections_opened_total", "WebSocket connections ever opened.",
       counters.connectionsOpened)
@@ -16,6 +31,13 @@ struct MetricsText {
       counters.messagesReceived)
     counter("timersync_changes_total", "Changes of timers made durable.", counters.changesMade)
     counter("timersync_broadcasts_total", "Messages built for subscribers.", counters.broadcasts)
+    counter(
+      "timersync_wrong_tokens_total", "Tokens presented that are not known.", counters.wrongTokens)
+    head("timersync_dismissals_total", "Connections ended by the server, by reason.", "counter")
+    for why in Dismissal.allCases {
+      text +=
+        "timersync_dismissals_total{reason=\"\(why.rawValue)\"} \(counters.dismissals[why] ?? 0)\n"
+    }
     head("timersync_refusals_total", "Requests refused, by error code.", "counter")
     for code in ErrorCode.allCases {
       text +=

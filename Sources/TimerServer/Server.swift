@@ -10,6 +10,7 @@ public final class Server {
   private let loop: ServiceLoop
   private let writer: TimerWriter
   private let mailbox: Mailbox<DiskNote>
+  private let tokens: TokenFeed
   private let clock: ServerClock
   private let log: Log
   private var hub: Hub
@@ -30,6 +31,7 @@ public final class Server {
       let place = fault.movedTo.map { "; it is in \($0) now" } ?? ""
       log.write(.error, "\(fault.fileName) was not loaded: \(fault.fault)\(place)")
     }
+    tokens = try TokenFeed(settings.tokenFile, log: log)
     var options = settings.transportOptions(log: log)
     options.staticFiles = try settings.page.staticFiles()
     do { loop = try ServiceLoop(options) } catch { throw .listening(error) }
@@ -39,7 +41,8 @@ public final class Server {
     clock = ServerClock.system()
     var actions = HubActions()
     hub = Hub(
-      settings.hubOptions, clock: clock.anchor, contents: contents, at: clock.now(), &actions)
+      settings.hubOptions(tokens.first), clock: clock.anchor, contents: contents, at: clock.now(),
+      &actions)
     do { try writer.watch(settings.dataFolder) } catch {
       log.write(.warning, "edits of timers' files from outside will not be seen: \(error)")
     }
@@ -48,6 +51,7 @@ public final class Server {
       writer.submit(actions.writes)
       writer.finish()
     }
+    if let count = tokens.first?.tokens.count { log.write(.info, "\(count) tokens are known") }
     log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
   }
 
@@ -57,6 +61,7 @@ public final class Server {
   /// Serves until SIGINT or SIGTERM; what was answered is on the disk then.
   public func run() {
     loop.listen(to: mailbox)
+    tokens.wake(loop)
     // A first event, so that deadlines are armed though nobody has come yet.
     mailbox.post(.stored([]))
     loop.run { event, actions in handle(event, &actions) }
@@ -68,62 +73,16 @@ public final class Server {
     var wanted = HubActions()
     if case .woken = event {
       for note in mailbox.drain() { hub.handle(.disk(note), at: now, &wanted) }
+      for book in tokens.drain() { hub.handle(.tokens(book), at: now, &wanted) }
     } else {
+      // Asked for the figures, it has those of the transport too.
+      if case .requested = event { hub.transport = loop.transportCounters }
       hub.handle(.transport(event), at: now, &wanted)
     }
     writer.submit(wanted.writes)
     for line in wanted.log { log.write(line.level, line.text) }
     actions += wanted.transport
   }
-}
-
-/// How a server is set up.
-public struct ServerSettings: Sendable {
-  public var address = "127.0.0.1"
-  /// 0 picks a free one.
-  public var port = 8080
-  public var dataFolder: String
-  public var page = Page.files([:])
-  public var logLevel = LogLevel.info
-  public var access = AccessRules()
-  public var anonymousRole = Role.control
-  public var connectionsMax = 16_384
-  public var timersMax = 10_000
-  public var subscriptionsMax = 1_000
-
-  public init(dataFolder: String) {
-    self.dataFolder = dataFolder
-  }
-
-  var hubOptions: HubOptions {
-    var options = HubOptions(epoch: UUID().uuidString.lowercased())
-    options.access = access
-    options.anonymousRole = anonymousRole
-    options.timersMax = timersMax
-    options.subscriptionsMax = subscriptionsMax
-    return options
-  }
-
-  func transportOptions(log: Log) -> TransportOptions {
-    var options = TransportOptions()
-    options.address = address
-    options.port = port
-    options.connectionsMax = connectionsMax
-    options.commonHeaders = Self.securityHeaders
-    options.admission = { [access] in access.refusal(of: $0) }
-    options.log = { level, text in log.write(LogLevel(level), text) }
-    return options
-  }
-
-  /// The page has no inline script and loads nothing from elsewhere; browsers are held to that.
-  private static let securityHeaders = [
-    HTTPHeader(
-      "Content-Security-Policy",
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        + "connect-src 'self' ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'"),
-    HTTPHeader("X-Content-Type-Options", "nosniff"),
-    HTTPHeader("Referrer-Policy", "no-referrer"),
-  ]
 }
 
 /// Where the page comes from.
@@ -156,11 +115,13 @@ public enum Page: Sendable {
 public enum ServerFailure: Error, CustomStringConvertible {
   case dataFolder(String, String)
   case page(String, String)
+  case tokens(String, String)
   case listening(TransportError)
 
   public var description: String {
     switch self {
     case .dataFolder(let path, let why): "the data folder \(path) can't be used: \(why)"
+    case .tokens(let path, let why): "the file of tokens \(path) can't be used: \(why)"
     case .page(let path, let why): "the web folder \(path) can't be used: \(why)"
     case .listening(.addressInUse(let address, let port)):
       "port \(port) on \(address) is in use by another program; give another one by --port"
@@ -168,6 +129,7 @@ public enum ServerFailure: Error, CustomStringConvertible {
       "\(address) is no address of this machine; give one by --listen"
     case .listening(.permissionDenied(let address, let port)):
       "no permission to listen on \(address) port \(port); ports from 1024 on need none"
+    case .listening(.unusableCertificate(let why)): why
     case .listening(.failed(let why)): "can't listen: \(why)"
     }
   }

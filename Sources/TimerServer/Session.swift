@@ -5,8 +5,13 @@ import WebSocketTransport
 /// What the server knows of one connection.
 struct Session {
   let id: ConnectionID
-  var role: Role
+  /// Where it comes from, for the log.
+  let address: String
+  private(set) var grant: Grant
+  var budget: RequestBudget
   var owed = ReplyQueue()
+  /// Tokens that it sent and nobody knows.
+  var wrongTokens = 0
   /// Subscriptions to single timers, each with its interval; zero hears changes only.
   private(set) var intervals: [TimerID: Seconds] = [:]
   /// The subscription to every timer.
@@ -14,9 +19,17 @@ struct Session {
   /// Late ends that it was told of already.
   var heardEnds: Set<TimerID> = []
 
-  init(id: ConnectionID, role: Role) {
+  init(id: ConnectionID, address: String, grant: Grant, budget: RequestBudget) {
     self.id = id
-    self.role = role
+    self.address = address
+    self.grant = grant
+    self.budget = budget
+  }
+
+  /// It may do something else from here on; what it may not see any more it no longer hears.
+  mutating func accept(_ grant: Grant) {
+    self.grant = grant
+    intervals = intervals.filter { grant.shows($0.key) }
   }
 
   var subscriptionCount: Int {
@@ -34,7 +47,7 @@ struct Session {
 
   /// Whether it is subscribed to this timer, alone or with all.
   func hears(_ id: TimerID) -> Bool {
-    intervalOfAll != nil || intervals[id] != nil
+    intervals[id] != nil || intervalOfAll != nil && grant.scope.contains(id)
   }
 
   mutating func subscribe(_ selection: TimerSelection, interval: Seconds) {
@@ -54,12 +67,15 @@ struct Session {
     }
   }
 
-  /// The channels that its subscriptions come to. Who hears all hears each change once.
+  /// The channels that its subscriptions come to. Who hears all hears each change once; all are those that
+  /// it may see.
   var channels: Set<Channel> {
     var channels: Set<Channel> = []
     if let intervalOfAll {
-      channels.insert(.changes(.all))
-      if intervalOfAll > .zero { channels.insert(.ticks(.all, every: intervalOfAll)) }
+      channels.insert(.changes(.every(grant.scope)))
+      if intervalOfAll > .zero {
+        channels.insert(.ticks(.every(grant.scope), every: intervalOfAll))
+      }
     }
     for (id, interval) in intervals {
       if intervalOfAll == nil { channels.insert(.changes(.one(id))) }
@@ -67,12 +83,4 @@ struct Session {
     }
     return channels
   }
-}
-
-/// What a connection may do.
-public enum Role: String, CaseIterable, Sendable {
-  /// Looks on: subscribe, get, list, sync.
-  case view
-  /// May change timers too.
-  case control
 }

@@ -27,8 +27,10 @@ enum Disk {
   }
 
   /// Makes the file with these contents, or replaces what it held; says nothing of durability.
-  static func write(_ contents: Data, to path: String) throws(DiskError) -> FileHandle {
-    let file = try open(path, O_WRONLY | O_CREAT | O_TRUNC)
+  static func write(
+    _ contents: Data, to path: String, mode: Int32 = 0o644
+  ) throws(DiskError) -> FileHandle {
+    let file = try open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
     do { try file.write(contentsOf: contents) } catch {
       throw DiskError("write", path, thrown: error)
     }
@@ -87,8 +89,10 @@ enum Disk {
     guard result == 0 || result == -ENOENT else { throw DiskError("unlink", path, code: -result) }
   }
 
-  static func open(_ path: String, _ flags: Int32) throws(DiskError) -> FileHandle {
-    let descriptor = files_open(path, flags, 0o644)
+  static func open(
+    _ path: String, _ flags: Int32, mode: Int32 = 0o644
+  ) throws(DiskError) -> FileHandle {
+    let descriptor = files_open(path, flags, mode)
     guard descriptor >= 0 else { throw DiskError("open", path, code: -descriptor) }
     return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }

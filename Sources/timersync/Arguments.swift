@@ -5,6 +5,7 @@ enum Arguments {
   case help(String)
   case version
   case serve(ServeOptions)
+  case token(TokenOptions)
 
   init(_ words: [String]) throws(UsageError) {
     switch words.first {
@@ -18,8 +19,17 @@ enum Arguments {
       } else {
         self = .serve(try ServeOptions(rest))
       }
+    case "token":
+      let rest = Array(words.dropFirst())
+      if rest.contains("--help") || rest.contains("-h") {
+        self = .help(HelpText.token)
+      } else {
+        self = .token(try TokenOptions(rest))
+      }
     case let word?:
-      throw UsageError("there is no command '\(word)'; 'timersync serve' starts the server")
+      throw UsageError(
+        "there is no command '\(word)'; 'timersync serve' starts the server, 'timersync token' is for tokens"
+      )
     }
   }
 }
@@ -33,19 +43,25 @@ struct UsageError: Error {
   }
 }
 
-/// Options with their values, in the order given: `--name value` or `--name=value`.
+/// Options with their values, in the order given: `--name value` or `--name=value`; a flag has none.
 struct OptionList {
   let options: [(name: String, value: String)]
 
-  /// Every option known takes a value.
-  init(_ words: [String], known: [String]) throws(UsageError) {
+  /// Every option known takes a value, every flag none.
+  init(_ words: [String], known: [String], flags: [String] = []) throws(UsageError) {
     var options: [(name: String, value: String)] = []
     var rest = words[...]
     while let word = rest.popFirst() {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
+      if flags.contains(name) {
+        guard parts.count == 1 else { throw UsageError("\(name) takes no value") }
+        options.append((name, ""))
+        continue
+      }
       guard known.contains(name) else {
-        throw UsageError("there is no option '\(name)'; there are: \(known.joined(separator: " "))")
+        let names = (known + flags).joined(separator: " ")
+        throw UsageError("there is no option '\(name)'; there are: \(names)")
       }
       guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
         throw UsageError("\(name) needs a value, as in '\(name) VALUE'")
@@ -53,5 +69,15 @@ struct OptionList {
       options.append((name, value))
     }
     self.options = options
+  }
+
+  /// The value that was given last.
+  func last(_ name: String) -> String? {
+    options.last { $0.name == name }?.value
+  }
+
+  /// Every value that was given.
+  func all(_ name: String) -> [String] {
+    options.filter { $0.name == name }.map(\.value)
   }
 }

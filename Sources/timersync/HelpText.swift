@@ -5,6 +5,7 @@ enum HelpText {
 
     usage:
       timersync serve [OPTIONS]    start the server ('timersync serve --help' lists the options)
+      timersync token add | list | remove    who may do what ('timersync token --help')
       timersync --version          print the version
       timersync --help             print this
     """
@@ -18,11 +19,30 @@ enum HelpText {
     where to listen
       --listen ADDRESS     a numeric address, or localhost (default 127.0.0.1)
       --port PORT          0 picks a free one and prints it (default 8080)
-      --anonymous ROLE     what visitors may do: view or control; has to be said for any address that is
-                           not loopback (default there: control)
       --host NAME          a further name of this server, as browsers spell it; may be given again
       --origin ORIGIN      another site whose pages may use it, as in https://show.example; may be given
                            again
+
+    TLS, and proxies in front
+      --tls-cert FILE      the certificate and those that lead to its root, in PEM: the port speaks TLS 1.2
+                           and up, and nothing else
+      --tls-key FILE       its key, in PEM, with no passphrase; SIGHUP reads both files anew, for the
+                           connections from then on
+      --trusted-proxy ADDRESS  a proxy, or a range as in 10.0.0.0/8, whose X-Forwarded-For (or, where there
+                           is none, Forwarded) says who its client is; nobody else's is believed; may be
+                           given again
+
+    who may do what
+      --anonymous ROLE     what visitors without a token may do: none, view or control. Default: control
+                           on loopback while there are no tokens, none once there are some; without
+                           either, any address that is not loopback is refused, and any proxy
+      --tokens FILE        the tokens, as 'timersync token' keeps them; followed when it changes
+                           (default FOLDER/.timersync/tokens.json of the data folder)
+      --allow-get          lets GET /api/timers/NAME/COMMAND?…&token=TOKEN change a timer, for button
+                           boxes that can only open a URL
+      --frame-ancestors SITE  who may show the page inside theirs: none, self, an origin as in
+                           https://dash.example, or * for anybody; may be given again (default none,
+                           which is right for OBS too)
 
     what to keep and to show
       --data FOLDER        where the timers are kept, one JSON file each
@@ -32,9 +52,46 @@ enum HelpText {
 
     what is too much
       --connections COUNT  WebSockets at once; one more is closed with 1013 (default 16384)
+      --connections-per-address COUNT  of one IPv4 address or IPv6 network (64 bits); one more is closed
+                           with 1013, or answered with 503; loopback is not bounded (default 256)
+      --http-connections COUNT  at once, half handshakes included; beyond that the one that has kept us
+                           waiting longest is closed (default 1024)
+      --handshake-seconds COUNT  in which a request or a handshake has to be here; over it 408, or closed
+                           (default 10)
+      --header-bytes COUNT  of a request's head; over it 431 (default 16384)
+      --message-bytes COUNT  of a message over all its fragments, or of a body; over it 1009, or 413
+                           (default 16384)
+      --unread-bytes COUNT  of replies that wait for a reader; beyond that it is closed with 1013
+                           (default 1048576)
       --timers COUNT       timers that may be made (default 10000)
       --subscriptions COUNT  of one connection (default 1000)
+      --requests COUNT     a second on one connection, five times as many at once; more are
+                           answered by rateLimited, and closed with 1008 if that goes on (default 200)
+      --replies COUNT      that one connection waits for; beyond that it is closed with 1013
+                           (default 1000)
+    Fixed: a title 256 bytes, 16 warnings, 64 pauses kept apart, 5 wrong tokens sent by
+    authenticate.
 
     exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start
+    """
+
+  static let token = """
+    usage: timersync token add --name NAME --role ROLE [OPTIONS]
+           timersync token list [OPTIONS]
+           timersync token remove NAME [OPTIONS]
+
+    'add' makes a token and prints it, this once: only a digest is kept. 'list' shows who has one.
+    'remove' ends it: a running server closes its connections within a second.
+
+      --name NAME          for the log, and to remove it by
+      --role ROLE          view: subscribe, get, list; control: change timers too
+      --timer PATTERN      a timer that it is held to, or the beginning of names and a *; may be given
+                           again (default all)
+      --expires INSTANT    when it ends, as in 2026-12-31T18:00:00Z
+      --expires-in LENGTH  how long it lives, as in 45s, 90m, 12h or 7d
+      --data FOLDER        the server's data folder, as for 'timersync serve'
+      --tokens FILE        the file of tokens, as for 'timersync serve'
+
+    exit codes: 0 done, 64 wrong options, 65 a name that is taken or not known, 69 the file can't be used
     """
 }

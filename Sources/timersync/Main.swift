@@ -10,18 +10,23 @@ enum Main {
       case .help(let text): print(text)
       case .version: print("timersync \(Version.text)")
       case .serve(let options): try serve(options)
+      case .token(let options): try TokenCommand(options: options).run()
       }
     } catch let error as UsageError {
       fail("\(error.message)\nTry 'timersync --help'.", code: ExitCode.usage)
+    } catch let error as TokenFailure {
+      fail("\(error)", code: Int32(error))
     } catch {
       fail("\(error)", code: ExitCode.unavailable)
     }
   }
 
   private static func serve(_ options: ServeOptions) throws {
-    let server = try Server(options.settings)
-    let host = options.address.contains(":") ? "[\(options.address)]" : options.address
-    say("timersync listening on http://\(host):\(server.port)")
+    try options.checkReach()
+    let settings = options.settings
+    let server = try Server(settings)
+    let host = settings.address.contains(":") ? "[\(settings.address)]" : settings.address
+    say("timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
     server.run()
   }
 
@@ -39,5 +44,17 @@ enum Main {
 /// As in `man 3 sysexits`.
 enum ExitCode {
   static let usage: Int32 = 64
+  /// What was given makes no sense with what there is, such as a name that is taken.
+  static let dataError: Int32 = 65
   static let unavailable: Int32 = 69
+}
+
+extension Int32 {
+  /// What a failure with tokens ends with.
+  fileprivate init(_ failure: TokenFailure) {
+    switch failure {
+    case .invalid, .taken, .unknown: self = ExitCode.dataError
+    case .file: self = ExitCode.unavailable
+    }
+  }
 }

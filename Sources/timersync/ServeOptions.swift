@@ -3,70 +3,75 @@ import TimerServer
 
 /// The options of `timersync serve`.
 struct ServeOptions {
-  var address = "127.0.0.1"
-  var port = 8080
-  var dataFolder = ServeOptions.standardDataFolder
-  var webFolder: String?
-  var logLevel = LogLevel.info
-  var anonymousRole: Role?
-  var hosts: Set<String> = []
-  var origins: Set<String> = []
-  var connectionsMax = 16_384
-  var timersMax = 10_000
-  var subscriptionsMax = 1_000
+  /// The settings of the server.
+  private(set) var settings = ServerSettings(dataFolder: ServeOptions.standardDataFolder)
 
-  static let names = [
-    "--listen", "--port", "--data", "--web", "--log-level", "--anonymous", "--host", "--origin",
-    "--connections", "--timers", "--subscriptions",
+  private static let names = [
+    "--listen", "--port", "--host", "--origin", "--anonymous", "--tokens", "--frame-ancestors",
+    "--data", "--web", "--log-level",
   ]
+  private static let flags = ["--allow-get"]
+
+  /// What is bounded by a count.
+  private static var counts: [String: WritableKeyPath<ServerSettings, Int>] {
+    [
+      "--connections": \.connectionsMax, "--timers": \.timersMax,
+      "--subscriptions": \.subscriptionsMax, "--requests": \.requestsPerSecond,
+      "--replies": \.repliesMax,
+    ]
+  }
 
   init(_ words: [String]) throws(UsageError) {
-    for (name, value) in try OptionList(words, known: Self.names).options {
-      switch name {
-      case "--listen": address = value
-      case "--port": port = try Self.port(value)
-      case "--data": dataFolder = value
-      case "--web": webFolder = value
-      case "--log-level": logLevel = try Self.logLevel(value)
-      case "--anonymous": anonymousRole = try Self.role(value)
-      case "--host": hosts.insert(value.lowercased())
-      case "--origin": origins.insert(value.lowercased())
-      case "--connections": connectionsMax = try Self.count(name, value)
-      case "--timers": timersMax = try Self.count(name, value)
-      default: subscriptionsMax = try Self.count(name, value)
+    settings.page = .files(EmbeddedPage.files)
+    let counts = Self.counts
+    var network = NetworkOptions()
+    let known = Self.names + NetworkOptions.names + counts.keys.sorted()
+    for (name, value) in try OptionList(words, known: known, flags: Self.flags).options {
+      if let count = counts[name] {
+        settings[keyPath: count] = try Self.count(name, value)
+      } else if try !network.take(name, value) {
+        try take(name, value)
       }
     }
-    guard isLoopback || anonymousRole != nil else {
-      throw UsageError(
-        "\(address) can be reached by others, and nobody is asked who he is: say '--anonymous view' or "
-          + "'--anonymous control' if that is meant, or listen on 127.0.0.1")
+    try network.check()
+    settings.network = network.settings
+  }
+
+  private mutating func take(_ name: String, _ value: String) throws(UsageError) {
+    switch name {
+    case "--listen": settings.address = value
+    case "--port": settings.port = try Self.port(value)
+    case "--host": settings.access.hosts.insert(value.lowercased())
+    case "--origin": settings.access.origins.insert(value.lowercased())
+    case "--anonymous": settings.anonymousRole = try Self.role(value)
+    case "--tokens": settings.tokensPath = value
+    case "--allow-get": settings.allowsGet = true
+    case "--frame-ancestors": settings.frameAncestors += try Self.frameAncestors(value)
+    case "--data": settings.dataFolder = value
+    case "--web": settings.page = .folder(value)
+    case "--log-level": settings.logLevel = try Self.logLevel(value)
+    default: preconditionFailure("a known option is taken, \(name) too")
     }
   }
 
-  /// The settings of the server.
-  var settings: ServerSettings {
-    var settings = ServerSettings(dataFolder: dataFolder)
-    settings.address = address
-    settings.port = port
-    settings.logLevel = logLevel
-    settings.anonymousRole = anonymousRole ?? .control
-    settings.connectionsMax = connectionsMax
-    settings.timersMax = timersMax
-    settings.subscriptionsMax = subscriptionsMax
-    settings.access.hosts = hosts
-    settings.access.origins = origins
-    settings.page = webFolder.map { .folder($0) } ?? .files(EmbeddedPage.files)
-    return settings
+  /// Refuses to listen where others come and nobody said what they may do, with no token to ask them for.
+  func checkReach() throws {
+    guard !settings.isForThisMachineOnly, settings.anonymousRole == nil else { return }
+    let store = TokenStore(path: settings.tokensPath, dataFolder: settings.dataFolder)
+    guard try store.list().isEmpty else { return }
+    let place = settings.isLoopback ? "a server behind a proxy" : settings.address
+    throw UsageError(
+      "\(place) can be reached by others, and nobody is asked who he is: make a token by "
+        + "'timersync token add', say '--anonymous view' or '--anonymous control' if that is meant, or "
+        + "listen on 127.0.0.1")
   }
+}
 
-  private var isLoopback: Bool {
-    address == "localhost" || address == "::1" || address.hasPrefix("127.")
-  }
+// MARK: - Values
 
-  // MARK: Values
-
+extension ServeOptions {
   /// Where programs of one user keep what they must not lose.
-  private static var standardDataFolder: String {
+  static var standardDataFolder: String {
     let environment = ProcessInfo.processInfo.environment
     let share = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
     return share + "/timersync"
@@ -96,9 +101,19 @@ struct ServeOptions {
 
   private static func role(_ value: String) throws(UsageError) -> Role {
     guard let role = Role(rawValue: value) else {
-      let names = Role.allCases.map(\.rawValue).joined(separator: " or ")
-      throw UsageError("--anonymous has to be \(names), not '\(value)'")
+      let names = Role.allCases.map(\.rawValue).joined(separator: ", ")
+      throw UsageError("--anonymous has to be one of \(names), not '\(value)'")
     }
     return role
+  }
+
+  private static func frameAncestors(_ value: String) throws(UsageError) -> [FrameAncestor] {
+    guard value != "none" else { return [] }
+    guard let ancestor = FrameAncestor(value) else {
+      throw UsageError(
+        "--frame-ancestors has to be none, self, an origin as in https://dash.example, or *, not "
+          + "'\(value)'")
+    }
+    return [ancestor]
   }
 }

@@ -11,6 +11,7 @@ from websockets.asyncio.client import connect as dial
 
 import wire
 from timer_client import Client
+from timer_server import Server
 
 
 async def test_two_sockets_pause_and_resume_two_hundred_times(server, connect, punctual):
@@ -203,9 +204,16 @@ async def test_subscriptions_of_one_connection_are_bounded(server, connect):
     await client.ok("subscribe", timers="*", interval=0)
 
 
-async def test_timers_of_one_server_are_bounded(server, connect):
+async def test_timers_of_one_server_are_bounded(tmp_path, connect):
     """Names without end are refused with `tooManyTimers`; those that are there go on, and a removal makes room."""
-    client = await connect(server)
+    server = Server(tmp_path / "data", "--requests", "100000").start()
+    try:
+        await fill_with_timers(await connect(server))
+    finally:
+        server.kill()
+
+
+async def fill_with_timers(client):
     made, refused = 0, None
     for batch in range(40):
         for number in range(500):

@@ -1,0 +1,76 @@
+import TimerCore
+import TimerProtocol
+
+/// What a visitor may do, and with which timers.
+struct Grant: Equatable, Sendable {
+  let role: Role
+  let scope: TimerScope
+  /// Where it comes from; nil for a visitor without a token.
+  let token: Token?
+
+  /// What a visitor without a token is granted.
+  init(anonymous role: Role) {
+    self.role = role
+    scope = .all
+    token = nil
+  }
+
+  init(_ token: Token) {
+    role = token.role
+    scope = token.scope
+    self.token = token
+  }
+
+  /// Whether this timer's state may be shown.
+  func shows(_ id: TimerID) -> Bool {
+    role >= .view && scope.contains(id)
+  }
+
+  /// Whether nothing is kept from it.
+  var seesAll: Bool { role >= .view && scope == .all }
+
+  /// Refuses who may not look at the server as a whole.
+  func checkSeesAll() throws(ErrorReply) {
+    try check(.view)
+    guard seesAll else {
+      throw ErrorReply(.forbidden, "this token is held to some timers, and this is about all")
+    }
+  }
+
+  /// Refuses what is not granted; the one place where that is decided, for every way of asking.
+  func check(_ request: ClientRequest) throws(ErrorReply) {
+    switch request {
+    case .sync, .authenticate: return
+    case .change(let id, _, _):
+      try check(.control)
+      try check([id])
+    case .finishAll: try check(.control)
+    case .get(let id):
+      try check(.view)
+      try check([id])
+    case .subscribe(.timers(let ids), _):
+      try check(.view)
+      try check(ids)
+    case .list, .subscribe(.all, _), .unsubscribe: try check(.view)
+    }
+  }
+
+  /// Refuses what needs a higher role.
+  func check(_ needed: Role) throws(ErrorReply) {
+    guard role < needed else { return }
+    guard role == .none else {
+      throw ErrorReply(.forbidden, "role \"view\" may look, not change; authenticate for more")
+    }
+    throw ErrorReply(
+      .unauthorized,
+      "a token is needed here: connect with one, or send {\"command\":\"authenticate\",\"token\":…}"
+    )
+  }
+
+  private func check(_ ids: [TimerID]) throws(ErrorReply) {
+    guard scope.contains(ids) else {
+      throw ErrorReply(
+        .forbidden, "this token is held to other timers; \"list\" shows those that it may see")
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import TimerCore
+import TimerProtocol
+import WebSocketTransport
+
+/// Who may do what: tokens that are presented, change and end, and those who are sent away.
+extension Hub {
+  /// What a visitor without a token may do. Where nothing else is said, tokens shut the door once there
+  /// are some, and it stays shut when they go.
+  var anonymousGrant: Grant {
+    Grant(anonymous: options.anonymousRole ?? (tokens == nil ? .control : .none))
+  }
+
+  /// What a request's head is good for. Where no tokens are set up, one that is brought along is no
+  /// reason to send somebody away.
+  mutating func grant(
+    _ credentials: Credentials, from address: String, at now: Instant, _ actions: inout HubActions
+  ) throws(ErrorReply) -> Grant {
+    guard tokens != nil, let secret = credentials.secret else { return anonymousGrant }
+    return Grant(try token(secret, from: address, at: now, &actions))
+  }
+
+  private mutating func token(
+    _ secret: String, from address: String, at now: Instant, _ actions: inout HubActions
+  ) throws(ErrorReply) -> Token {
+    guard let tokens else {
+      throw ErrorReply(
+        .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
+    }
+    guard let token = TokenDigest(of: secret).flatMap({ tokens.token($0, at: now) }) else {
+      counters.wrongTokens += 1
+      actions.log(.info, "a token that is not known, or no longer, was presented from \(address)")
+      throw ErrorReply(
+        .unauthorized, "this token is not known here, or no longer; ask for a new one")
+    }
+    return token
+  }
+
+  // MARK: Handshake and authenticate
+
+  /// Tells the one who came with a wrong token why it is sent away; a browser sees nothing of a refused
+  /// handshake.
+  mutating func turnAway(
+    _ connection: ConnectionID, _ error: ErrorReply, at now: Instant, _ actions: inout HubActions
+  ) {
+    greet(connection, .none, at: now, &actions)
+    counters.refusals[error.code, default: 0] += 1
+    actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
+    counters.dismissals[.token, default: 0] += 1
+    actions.transport.append(.close(connection, .policyViolation, reason: "wrong token"))
+  }
+
+  func greet(
+    _ connection: ConnectionID, _ role: Role, at now: Instant, _ actions: inout HubActions
+  ) {
+    let hello = Hello(
+      server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now)
+    actions.send(ServerMessage.hello(hello).text, to: connection)
+  }
+
+  /// Gives a connection what its token is good for; what follows on the connection is judged by that.
+  mutating func authenticate(
+    _ connection: ConnectionID, _ secret: String, _ tag: ReplyTag, at now: Instant,
+    _ actions: inout HubActions
+  ) -> ServerMessage {
+    do throws(ErrorReply) {
+      let address = sessions[connection]?.address ?? ""
+      let token = try token(secret, from: address, at: now, &actions)
+      resubscribe(connection, at: now, &actions) { $0.accept(Grant(token)) }
+      actions.log(.debug, "connection \(connection.number) has token \(token.name) now")
+      return .accepted(tag, .authenticated(role: token.role.rawValue))
+    } catch {
+      counters.refusals[error.code, default: 0] += 1
+      if tokens != nil { sessions[connection]?.wrongTokens += 1 }
+      return .refused(tag, error, timer: nil)
+    }
+  }
+
+  // MARK: Sent away
+
+  /// Ends a connection by our will; it is no session from here on.
+  mutating func dismiss(
+    _ connection: ConnectionID, _ why: Dismissal, _ actions: inout HubActions
+  ) {
+    guard sessions[connection] != nil else { return }
+    counters.dismissals[why, default: 0] += 1
+    close(connection)
+    actions.transport.append(.close(connection, why.code, reason: why.reason))
+  }
+
+  // MARK: Tokens that change
+
+  /// The file of tokens has changed: whose token is not what it was is sent away.
+  mutating func adopt(_ tokens: TokenBook?, at now: Instant, _ actions: inout HubActions) {
+    self.tokens = tokens ?? TokenBook()
+    actions.log(.info, "\(self.tokens?.tokens.count ?? 0) tokens are known now")
+    followTokens(at: now, &actions)
+  }
+
+  /// Sends away whose grant no longer stands, and waits for the next token to end.
+  mutating func followTokens(at now: Instant, _ actions: inout HubActions) {
+    deadlines.set(.tokenEnd, tokens?.nextEnd(after: now))
+    for (connection, session) in sessions where !stands(session.grant, at: now) {
+      if let name = session.grant.token?.name {
+        let why = "token \(name) was removed, changed or ended"
+        actions.log(.info, "connection \(connection.number) is closed: \(why)")
+      }
+      dismiss(connection, .token, &actions)
+    }
+  }
+
+  private func stands(_ grant: Grant, at now: Instant) -> Bool {
+    guard let token = grant.token else { return grant == anonymousGrant }
+    return tokens?.holds(token, at: now) ?? false
+  }
+}
+
+/// Why the server ended a connection.
+enum Dismissal: String, CaseIterable {
+  case token, rate, replies
+
+  var code: CloseCode {
+    switch self {
+    case .token, .rate: .policyViolation
+    case .replies: .tryAgainLater
+    }
+  }
+
+  /// For the close frame.
+  var reason: String {
+    switch self {
+    case .token: "wrong token, or one that was removed, changed or ended"
+    case .rate: "too many requests"
+    case .replies: "too many requests wait for their replies"
+    }
+  }
+}

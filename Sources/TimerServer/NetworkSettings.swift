@@ -1,0 +1,47 @@
+import WebSocketTransport
+
+/// TLS, proxies, and what of the network is too much.
+public struct NetworkSettings: Sendable {
+  /// PEM files; TLS is spoken when both are there.
+  public var certificatePath: String?
+  public var keyPath: String?
+  /// Whole seconds in which a request or a handshake has to arrive.
+  public var handshakeSeconds = 10
+  public var connectionsPerAddressMax = 256
+  public var httpConnectionsMax = 1_024
+  public var messageBytesMax = 16_384
+  public var headBytesMax = 16_384
+  /// Bytes that may wait for a WebSocket that does not read.
+  public var unreadBytesMax = 1_048_576
+  private var trustedProxies: [AddressRange] = []
+
+  public init() {}
+
+  /// Believes what a proxy with this address, or in this range as in `10.0.0.0/8`, says of its clients;
+  /// false when it is neither.
+  public mutating func trust(_ proxy: String) -> Bool {
+    guard let range = AddressRange(proxy) else { return false }
+    trustedProxies.append(range)
+    return true
+  }
+
+  /// Whether others come by way of this machine.
+  public var isBehindProxy: Bool { !trustedProxies.isEmpty }
+
+  /// What stands in front of the server's address.
+  public var scheme: String { certificatePath == nil ? "http" : "https" }
+
+  func apply(to options: inout TransportOptions) {
+    if let certificatePath, let keyPath {
+      options.tls = TLSOptions(certificatePath: certificatePath, keyPath: keyPath)
+    }
+    options.trustedProxies = trustedProxies
+    options.handshakeSeconds = Double(handshakeSeconds)
+    options.connectionsPerAddressMax = connectionsPerAddressMax
+    options.httpConnectionsMax = httpConnectionsMax
+    options.messageBytesMax = messageBytesMax
+    options.bodyBytesMax = messageBytesMax
+    options.headBytesMax = headBytesMax
+    options.unsentBytesMax = unreadBytesMax
+  }
+}

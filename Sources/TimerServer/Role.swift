@@ -1,0 +1,21 @@
+/// What a visitor may do; each role may do what those before it may.
+public enum Role: String, CaseIterable, Comparable, Sendable {
+  /// Nothing but the clock exchange, and to come with a token.
+  case none
+  /// Looks on: subscribe, get, list, sync.
+  case view
+  /// May change timers too.
+  case control
+
+  public static func < (left: Self, right: Self) -> Bool {
+    left.rank < right.rank
+  }
+
+  private var rank: Int {
+    switch self {
+    case .none: 0
+    case .view: 1
+    case .control: 2
+    }
+  }
+}

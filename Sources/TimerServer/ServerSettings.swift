@@ -1,0 +1,77 @@
+import Foundation
+import TimerCore
+import TimerStorage
+import WebSocketTransport
+
+/// How a server is set up.
+public struct ServerSettings: Sendable {
+  public var address = "127.0.0.1"
+  /// 0 picks a free one.
+  public var port = 8080
+  public var network = NetworkSettings()
+  public var dataFolder: String
+  public var page = Page.files([:])
+  public var logLevel = LogLevel.info
+  public var access = AccessRules()
+  /// What a visitor without a token may do; nil: everything as long as nobody but this machine comes and
+  /// there are no tokens, nothing otherwise.
+  public var anonymousRole: Role?
+  /// nil: the one in the data folder.
+  public var tokensPath: String?
+  /// Whether a GET with a token may change a timer.
+  public var allowsGet = false
+  /// Who may show the page inside theirs; nobody when empty.
+  public var frameAncestors: [FrameAncestor] = []
+  public var connectionsMax = 16_384
+  public var timersMax = 10_000
+  public var subscriptionsMax = 1_000
+  /// Requests a second on one connection, and five times as many at once.
+  public var requestsPerSecond = 200
+  /// Replies that one connection may wait for.
+  public var repliesMax = 1_000
+
+  public init(dataFolder: String) {
+    self.dataFolder = dataFolder
+  }
+
+  /// Whether only this machine can reach the address.
+  public var isLoopback: Bool {
+    address == "localhost" || address == "::1" || address.hasPrefix("127.")
+  }
+
+  /// Whether nobody else comes, by a proxy neither.
+  public var isForThisMachineOnly: Bool {
+    isLoopback && !network.isBehindProxy
+  }
+
+  var tokenFile: TokenFile {
+    tokensPath.map { TokenFile(path: $0) } ?? TokenFile(dataFolder: dataFolder)
+  }
+
+  func hubOptions(_ tokens: TokenBook?) -> HubOptions {
+    var options = HubOptions(epoch: UUID().uuidString.lowercased())
+    options.access = access
+    options.anonymousRole = anonymousRole
+    // Who names a file means tokens, though it may not be there yet; and who can be reached from outside
+    // has an open door only when that was said.
+    options.tokens = tokens ?? (tokensPath == nil && isForThisMachineOnly ? nil : TokenBook())
+    options.allowsGet = allowsGet
+    options.timersMax = timersMax
+    options.subscriptionsMax = subscriptionsMax
+    options.requests.perSecond = requestsPerSecond
+    options.repliesMax = repliesMax
+    return options
+  }
+
+  func transportOptions(log: Log) -> TransportOptions {
+    var options = TransportOptions()
+    options.address = address
+    options.port = port
+    options.connectionsMax = connectionsMax
+    network.apply(to: &options)
+    options.commonHeaders = SecurityHeaders(frameAncestors: frameAncestors).headers
+    options.admission = { [access] in access.refusal(of: $0) }
+    options.log = { level, text in log.write(LogLevel(level), text) }
+    return options
+  }
+}

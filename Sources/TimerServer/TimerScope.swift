@@ -1,0 +1,42 @@
+import TimerCore
+
+/// The timers that somebody may see or change.
+enum TimerScope: Hashable, Sendable {
+  case all
+  case matching(Set<TimerPattern>)
+
+  func contains(_ id: TimerID) -> Bool {
+    switch self {
+    case .all: true
+    case .matching(let patterns): patterns.contains { $0.matches(id) }
+    }
+  }
+
+  func contains(_ selection: [TimerID]) -> Bool {
+    selection.allSatisfy(contains)
+  }
+}
+
+/// A timer's name, or the beginning of one with `*` for the rest. Compared byte for byte, as names are.
+struct TimerPattern: Hashable, Sendable {
+  private let bytes: [UInt8]
+  private let isBeginning: Bool
+
+  /// nil when it can match no name: a name as long as names may be, without control characters.
+  init?(_ text: String) {
+    isBeginning = text.utf8.last == UInt8(ascii: "*")
+    bytes = Array(isBeginning ? text.utf8.dropLast() : text.utf8[...])
+    // What can be a name with a letter behind it can be the beginning of one.
+    let example = String(decoding: bytes, as: UTF8.self)
+    guard TimerID(isBeginning && bytes.count < TimerID.bytesMax ? example + "a" : example) != nil
+    else { return nil }
+  }
+
+  func matches(_ id: TimerID) -> Bool {
+    isBeginning ? id.name.utf8.starts(with: bytes) : id.name.utf8.elementsEqual(bytes)
+  }
+
+  static let rule =
+    "a timer's name, or the beginning of names and a \"*\", 1 to \(TimerID.bytesMax) bytes without "
+    + "control characters"
+}

@@ -1,0 +1,42 @@
+import TimerCore
+import TimerStorage
+
+/// The tokens that are known right now.
+struct TokenBook: Equatable, Sendable {
+  let tokens: [Token]
+
+  init(_ tokens: [Token] = []) {
+    self.tokens = tokens
+  }
+
+  /// Takes a file's entries, all or none.
+  init(_ records: [TokenRecord]) throws(TokenFault) {
+    var tokens: [Token] = []
+    for record in records {
+      let token = try Token(record)
+      guard !tokens.contains(where: { $0.name.utf8.elementsEqual(token.name.utf8) }) else {
+        throw TokenFault("there are two tokens named \(token.name)")
+      }
+      tokens.append(token)
+    }
+    self.tokens = tokens
+  }
+
+  /// The token of this digest, unless it has ended. Each is looked at, so that the time that it takes
+  /// tells nothing.
+  func token(_ digest: TokenDigest, at now: Instant) -> Token? {
+    var found: Token?
+    for token in tokens where token.digest == digest { found = token }
+    return found.flatMap { $0.hasEnded(at: now) ? nil : $0 }
+  }
+
+  /// Whether a token is what it was when somebody came with it.
+  func holds(_ token: Token, at now: Instant) -> Bool {
+    tokens.contains(token) && !token.hasEnded(at: now)
+  }
+
+  /// The next instant at which a token ends.
+  func nextEnd(after now: Instant) -> Instant? {
+    tokens.compactMap(\.end).filter { $0 > now }.min()
+  }
+}

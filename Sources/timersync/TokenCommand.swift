@@ -1,0 +1,37 @@
+import Foundation
+import TimerServer
+
+/// `timersync token`: makes, lists and removes tokens.
+struct TokenCommand {
+  let options: TokenOptions
+
+  func run() throws(TokenFailure) {
+    switch options.action {
+    case .add(let name, let role, let timers, let expires):
+      // Alone on its line, for scripts; it is shown this once.
+      print(try options.store.add(name: name, role: role, timers: timers, expires: expires))
+    case .list: list(try options.store.list())
+    case .remove(let name): try options.store.remove(name)
+    }
+  }
+
+  private func list(_ entries: [TokenStore.Entry]) {
+    var rows = [["NAME", "ROLE", "TIMERS", "ENDS"]]
+    for entry in entries {
+      rows.append([
+        entry.name, entry.role, entry.timers?.joined(separator: ", ") ?? "all", ends(entry.expires),
+      ])
+    }
+    let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    for row in rows {
+      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+      // Whatever stands in the file, it is one line here.
+      print(Log.escaped((cells + [row[3]]).joined(separator: "  ")))
+    }
+  }
+
+  private func ends(_ expires: Date?) -> String {
+    guard let expires else { return "never" }
+    return expires.formatted(.iso8601) + (expires <= Date() ? " (over)" : "")
+  }
+}

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import TimerServer
+
+@Suite struct `The security headers` {
+  private func policy(_ ancestors: [String]) -> String {
+    let headers = SecurityHeaders(frameAncestors: ancestors.compactMap { FrameAncestor($0) })
+    return headers.headers.first { $0.name == "Content-Security-Policy" }?.value ?? ""
+  }
+
+  @Test func `let no script in but the page's own`() {
+    #expect(policy([]).contains("default-src 'none'; script-src 'self';"))
+    #expect(!policy([]).contains("unsafe"))
+  }
+
+  @Test func `let nobody frame the page unless told`() {
+    #expect(policy([]).hasSuffix("frame-ancestors 'none'"))
+    #expect(
+      policy(["self", "https://dash.example:8443"]).hasSuffix(
+        "frame-ancestors 'self' https://dash.example:8443"))
+    #expect(policy(["*"]).hasSuffix("frame-ancestors *"))
+  }
+
+  @Test(arguments: [
+    "self", "'self'", "*", "https://a.example", "http://127.0.0.1:8080", "https://*.example",
+    "http://[::1]:80",
+  ])
+  func `know a site`(_ text: String) {
+    #expect(FrameAncestor(text) != nil)
+  }
+
+  @Test(arguments: [
+    "", "none", "dash.example", "https://", "https:", "https:a.example", "ftp://a.example",
+    "https://a.example; script-src *", "https://a.example script-src", "https://a.example/path",
+    "https://a.example\r\nX: y", "data:", "https://exämple", "javascript://a",
+  ])
+  func `take nothing else into the header`(_ text: String) {
+    #expect(FrameAncestor(text) == nil)
+  }
+}

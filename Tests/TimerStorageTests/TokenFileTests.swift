@@ -1,0 +1,164 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TimerStorage
+
+@Suite struct `A file of tokens` {
+  private let folder = TemporaryFolder()
+  private var file: TokenFile { TokenFile(dataFolder: folder.path) }
+  private let record = TokenRecord(
+    name: "stage", role: "control", timers: ["tea", "kitchen*"],
+    expires: Date(timeIntervalSince1970: 1_764_480_060), sha256: String(repeating: "0", count: 64))
+
+  private func mode(_ path: String) throws -> Int? {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return (attributes[.posixPermissions] as? NSNumber)?.intValue
+  }
+
+  @Test func `is not there at first`() throws {
+    #expect(try file.load() == nil)
+  }
+
+  @Test func `gives back what was kept`() throws {
+    try file.change { tokens in
+      tokens.append(record)
+      return true
+    }
+
+    #expect(try file.load() == [record])
+  }
+
+  @Test func `may be read by its owner alone, also when it is replaced`() throws {
+    for _ in 1...2 {
+      try file.change { tokens in
+        tokens.append(record)
+        return true
+      }
+      #expect(try mode(file.path) == 0o600)
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+    }
+  }
+
+  @Test func `is no timer's file`() throws {
+    try file.change { tokens in
+      tokens.append(record)
+      return true
+    }
+
+    let names = try JSONFolder(path: folder.path).fileNames()
+
+    #expect(names.isEmpty)
+  }
+
+  @Test func `leaves nothing beside it`() throws {
+    try file.change { tokens in
+      tokens.append(record)
+      return true
+    }
+
+    let inside = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/.timersync")
+    #expect(inside == ["tokens.json"])
+  }
+
+  @Test func `stays as it was when nothing is to be changed`() throws {
+    try file.change { _ in false }
+
+    #expect(try file.load() == nil)
+  }
+
+  @Test func `is not changed by two at once`() async throws {
+    let file = file
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask {
+          try file.change { tokens in
+            tokens.append(TokenRecord(name: "\(number)", role: "view", sha256: "0"))
+            return true
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+
+    #expect(try file.load()?.count == 20)
+  }
+
+  @Test(arguments: [
+    "", "{", "[]", "{}", #"{"version":2,"tokens":[]}"#, #"{"version":1}"#,
+    #"{"version":1,"tokens":[{"name":"a"}]}"#,
+    #"{"version":1,"tokens":[{"name":"a","role":"view","sha256":7}]}"#,
+    #"{"version":1,"tokens":[{"name":"a","role":"view","sha256":"x","expires":"soon"}]}"#,
+  ])
+  func `says what is wrong with it`(_ contents: String) throws {
+    try folder.makeFolder(".timersync")
+    try folder.write(contents, to: ".timersync/tokens.json")
+
+    #expect(throws: TokenFileError.self) { try file.load() }
+  }
+
+  @Test func `tells no contents in its errors`() throws {
+    try folder.makeFolder(".timersync")
+    try folder.write(
+      #"{"version":1,"tokens":[{"name":"a","role":"view","sha256":["hush"]}]}"#,
+      to: ".timersync/tokens.json")
+
+    let error = #expect(throws: TokenFileError.self) { try file.load() }
+
+    #expect(
+      error.map { "\($0)" }
+        == "it is no list of tokens: tokens, entry 1, sha256 is missing or of a wrong type")
+  }
+}
+
+@Suite struct `A watch on a file of tokens` {
+  private let folder = TemporaryFolder()
+
+  /// Waits until what was told so far satisfies a condition.
+  private func wait(_ condition: () -> Bool) async throws {
+    for _ in 0..<500 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(condition())
+  }
+
+  @Test func `tells of tokens that come and go`() async throws {
+    let file = TokenFile(path: folder.path("tokens"))
+    let told = Mutex<[Result<[TokenRecord]?, TokenFileError>]>([])
+    let watch = try TokenFileWatch(file) { contents in told.withLock { $0.append(contents) } }
+
+    try file.change { tokens in
+      tokens.append(TokenRecord(name: "a", role: "view", sha256: "0"))
+      return true
+    }
+    try await wait { told.withLock { (try? $0.last?.get())??.count == 1 } }
+    try folder.write("oops", to: "tokens")
+    try await wait {
+      told.withLock {
+        $0.last == .failure(.malformed("not the JSON of {\"version\":1,\"tokens\":[…]}"))
+      }
+    }
+    try folder.remove("tokens")
+    try await wait { told.withLock { $0.last == .success(nil) } }
+
+    withExtendedLifetime(watch) {}
+  }
+
+  @Test func `tells nothing of other files`() async throws {
+    let file = TokenFile(path: folder.path("tokens"))
+    let told = Mutex(0)
+    let watch = try TokenFileWatch(file) { _ in told.withLock { $0 += 1 } }
+
+    try folder.write("{}", to: "other")
+    try await wait { told.withLock { $0 == 1 } }
+    try folder.write("{}", to: "another")
+    try await Task.sleep(for: .milliseconds(100))
+
+    #expect(told.withLock { $0 } == 1)
+    withExtendedLifetime(watch) {}
+  }
+
+  @Test func `needs a folder`() {
+    #expect(throws: DiskError.self) {
+      try TokenFileWatch(TokenFile(path: folder.path("none/tokens"))) { _ in }
+    }
+  }
+}
