@@ -1,3 +1,4 @@
+import Foundation
 import TimerProtocol
 public import WebSocketTransport
 
@@ -36,9 +37,10 @@ public struct AccessRules: Sendable {
     guard let origin = headers["origin"]?.lowercased(), !origins.contains(origin) else {
       return nil
     }
-    let authority = origin.split(separator: "/", omittingEmptySubsequences: true).last.map(
-      String.init)
-    if origin.contains("://"), let authority, authority == headers["host"]?.lowercased() {
+    // RFC 6454 §7: a scheme, `://`, and an authority; nothing more.
+    if let scheme = origin.range(of: "://"), let host = headers["host"],
+      origin[scheme.upperBound...] == host.lowercased()
+    {
       return nil
     }
     return Self.forbidden(

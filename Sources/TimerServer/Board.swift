@@ -132,7 +132,8 @@ struct Board {
     }
     pending[lastTicket] = change
     return TimerWrite(
-      ticket: lastTicket, timers: records, server: revisions.recordIfDue(), bases: bases,
+      ticket: lastTicket, timers: records, server: revisions.recordIfDue(clock.reading(at: now)),
+      bases: bases,
       reported: lastReported)
   }
 
@@ -158,11 +159,12 @@ struct Board {
   }
 
   /// The last write of a server that stops: no revision that could be given is wasted then.
-  mutating func adoptFarewell() -> TimerWrite {
+  mutating func adoptFarewell(at now: Instant) -> TimerWrite {
     lastTicket += 1
     pending[lastTicket] = PendingChange(ticket: lastTicket)
     return TimerWrite(
-      ticket: lastTicket, timers: [:], server: revisions.farewell(), bases: [],
+      ticket: lastTicket, timers: [:], server: revisions.farewell(clock.reading(at: now)),
+      bases: [],
       reported: lastReported)
   }
 

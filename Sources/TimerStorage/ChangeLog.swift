@@ -16,7 +16,13 @@ struct ChangeLog {
   /// Opens the log, makes one where there is none, and gives the steps that it holds.
   static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, steps: [FolderStep]) {
     let file = try Disk.open(path, O_RDWR | O_CREAT)
-    let (steps, length) = entries(in: try Disk.read(path))
+    let bytes = try Disk.read(path)
+    let (steps, length) = entries(in: bytes)
+    if length < bytes.count {
+      // What lies behind a torn entry must not count again once the torn one is written over.
+      try Disk.cut(file, to: length, path)
+      try Disk.syncData(file, path)
+    }
     return (ChangeLog(path: path, file: file, length: length), steps)
   }
 

@@ -29,6 +29,9 @@ public final class TimerWriter: Sendable {
 
   private let watcher = Mutex<FolderWatcher?>(nil)
 
+  /// An editor that empties a file first has filled it again by then.
+  private static let editPause = DispatchTimeInterval.milliseconds(200)
+
   /// `report` is called on the disk's thread, with the tickets in their order.
   public init(folder: sending TimerFolder, report: @escaping @Sendable (DiskNote) -> Void) {
     state = Mutex(State(folder: folder))
@@ -38,11 +41,20 @@ public final class TimerWriter: Sendable {
   /// Tells from here on what others do to the files of the folder.
   public func watch(_ path: String) throws(DiskError) {
     let watcher = try FolderWatcher(path, queue: thread) { [weak self] names in
-      guard let self else { return }
-      let changes = state.withLock { $0.folder.changesByOthers(names) }
-      if !changes.isEmpty { report(.external(changes)) }
+      self?.look(at: names, isSecondLook: false)
     }
     self.watcher.withLock { $0 = watcher }
+  }
+
+  private func look(at names: [FileName]?, isSecondLook: Bool) {
+    let (changes, doubtful) = state.withLock {
+      $0.folder.changesByOthers(names, isSecondLook: isSecondLook)
+    }
+    if !changes.isEmpty { report(.external(changes)) }
+    guard !doubtful.isEmpty else { return }
+    thread.asyncAfter(deadline: .now() + Self.editPause) { [weak self] in
+      self?.look(at: doubtful, isSecondLook: true)
+    }
   }
 
   /// Any thread; returns at once.

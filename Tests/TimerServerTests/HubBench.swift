@@ -1,0 +1,280 @@
+import Foundation
+import Testing
+import TimerCore
+import TimerProtocol
+import WebSocketTransport
+
+@testable import TimerServer
+@testable import TimerStorage
+
+/// A hub on a bench: events go in at an instant that the test moves, and what comes out is kept for the one
+/// it is for. The disk is a dictionary that takes writes when the test says so.
+struct HubBench {
+  private(set) var hub: Hub
+  private(set) var now: Instant
+  private(set) var isStopped = false
+  /// When the hub asked to be woken.
+  private(set) var wakeAt: Instant?
+  /// What the log says of errors.
+  private(set) var errorsLogged: [String] = []
+  private(set) var responses: [RequestID: HTTPResponse] = [:]
+  /// Writes that the disk has not reported yet.
+  private(set) var pendingWrites: [TimerWrite] = []
+  /// What is on the disk.
+  private(set) var records: [TimerID: TimerRecord]
+  private(set) var server: ServerRecord
+
+  /// Each revision that ever was on the disk.
+  private(set) var durableRevisions: Set<Int> = []
+
+  private var failedTickets: Set<UInt64> = []
+  private let clock: ClockAnchor
+  private var frames: [ConnectionID: [Message]] = [:]
+  private var members: [GroupID: Set<ConnectionID>] = [:]
+  private var lastNumber: UInt64 = 0
+
+  static let start: Instant = 1_764_480_000.25
+  static let diskFull = DiskError("write", "/data/.timersync/log", code: ENOSPC)
+
+  private init(
+    _ options: HubOptions, _ clock: ClockAnchor, _ records: [TimerID: TimerRecord],
+    _ server: ServerRecord
+  ) {
+    self.clock = clock
+    self.records = records
+    self.server = server
+    now = clock.start.server
+    var contents = TimerFolder.Contents()
+    contents.timers = records.values.sorted { $0.timer.id < $1.timer.id }
+    contents.server = server
+    var actions = HubActions()
+    hub = Hub(options, clock: clock, contents: contents, at: now, &actions)
+    carryOut(actions)
+  }
+
+  static func make(
+    timersMax: Int = 100, subscriptionsMax: Int = 100, role: Role = .control
+  ) -> HubBench {
+    var options = HubOptions(epoch: "epoch-1")
+    options.timersMax = timersMax
+    options.subscriptionsMax = subscriptionsMax
+    options.anonymousRole = role
+    let reading = ClockReading(server: Self.start, boot: 5_000, bootID: "boot-1")
+    return HubBench(options, ClockAnchor(start: reading), [:], ServerRecord())
+  }
+
+  /// Another server that starts a while later with what is on the disk; what was pending is lost.
+  func restarted(
+    after wait: Seconds = 3, wallClockSteppedBy step: Seconds = 0, onAnotherBoot: Bool = false
+  ) -> HubBench {
+    let before = clock.reading(at: now)
+    let reading = ClockReading(
+      server: now + wait + step, boot: onAnotherBoot ? 20 : before.boot + wait,
+      bootID: onAnotherBoot ? "boot-2" : before.bootID)
+    var options = hub.options
+    options.epoch = "epoch-2"
+    return HubBench(options, ClockAnchor(start: reading), records, server)
+  }
+}
+
+// MARK: - Events
+
+extension HubBench {
+  mutating func handle(_ event: HubEvent) {
+    var actions = HubActions()
+    hub.handle(event, at: now, &actions)
+    carryOut(actions)
+  }
+
+  /// A new connection; what it is greeted with is there to be heard.
+  mutating func connect(_ query: [QueryItem] = []) -> ConnectionID {
+    lastNumber += 1
+    let connection = ConnectionID(lastNumber)
+    handle(.transport(.opened(connection, Handshake(query: query))))
+    return connection
+  }
+
+  /// A new connection that hears all changes of one timer, or of all, from here on.
+  mutating func subscriber(to timer: String = "tea", every interval: String = "0") -> ConnectionID {
+    let connection = connect([QueryItem("timer", timer), QueryItem("interval", interval)])
+    _ = heard(by: connection)
+    return connection
+  }
+
+  mutating func disconnect(_ connection: ConnectionID) {
+    for group in members.keys { members[group]?.remove(connection) }
+    handle(.transport(.closed(connection)))
+  }
+
+  /// A signal asks the server to stop.
+  mutating func stop() {
+    handle(.transport(.stopRequested))
+  }
+
+  mutating func send(_ json: String, from connection: ConnectionID) {
+    handle(.transport(.received(connection, Array(json.utf8))))
+  }
+
+  /// Sends a message from a connection of its own, and stores what comes of it; the reply.
+  @discardableResult
+  mutating func ask(_ json: String) -> Message {
+    let connection = connect()
+    send(json, from: connection)
+    store()
+    let reply = messages(to: connection).last { $0.isReply }
+    disconnect(connection)
+    if reply == nil { Issue.record("no reply to \(json)") }
+    return reply ?? .none
+  }
+
+  mutating func request(
+    _ method: String, _ path: String, headers: [String: String] = [:], body: String = ""
+  ) -> RequestID {
+    lastNumber += 1
+    let id = RequestID(lastNumber)
+    let segments = path.split(separator: "/").map(String.init)
+    let request = HTTPRequest(
+      method: method, path: segments, headers: headers, body: Array(body.utf8))
+    handle(.transport(.requested(id, request)))
+    return id
+  }
+
+  /// An HTTP request, and what it is answered once all is stored.
+  mutating func http(
+    _ method: String, _ path: String, headers: [String: String] = [:], body: String = ""
+  ) -> HTTPResponse {
+    let id = request(method, path, headers: headers, body: body)
+    store()
+    if responses[id] == nil { Issue.record("no answer to \(method) \(path)") }
+    return responses[id] ?? HTTPResponse(status: 0, body: Array("{}".utf8))
+  }
+}
+
+// MARK: - The disk
+
+extension HubBench {
+  /// Everything that is pending becomes durable, and what follows from that too.
+  mutating func store() {
+    while !pendingWrites.isEmpty { store(first: pendingWrites.count) }
+  }
+
+  /// The first of the pending writes become durable, but for what builds on one that failed.
+  mutating func store(first count: Int) {
+    report(count, failing: false)
+  }
+
+  /// The disk refuses everything that is pending.
+  mutating func failStore() {
+    failStore(first: pendingWrites.count)
+  }
+
+  /// The disk refuses the first of the pending writes.
+  mutating func failStore(first count: Int) {
+    report(count, failing: true)
+  }
+
+  /// Somebody writes a timer's file.
+  mutating func edit(_ record: TimerRecord) {
+    handle(.disk(.external([.edited(record)])))
+  }
+
+  /// Somebody removes a timer's file.
+  mutating func removeFile(of id: TimerID) {
+    handle(.disk(.external([.removed(id)])))
+  }
+
+  /// Somebody writes a file that holds no timer.
+  mutating func damage(_ fileName: String) {
+    let fault = FileFault(fileName: FileName(fileName), fault: .malformed("the file is empty"))
+    handle(.disk(.external([.damaged(fault)])))
+  }
+
+  private mutating func report(_ count: Int, failing: Bool) {
+    let writes = pendingWrites.prefix(count)
+    pendingWrites.removeFirst(writes.count)
+    let heard = writes.map(\.reported).max() ?? 0
+    failedTickets = failedTickets.filter { $0 > heard }
+    var reports: [WriteReport] = []
+    for write in writes {
+      let fails = failing || !failedTickets.isDisjoint(with: write.bases)
+      if fails { failedTickets.insert(write.ticket) } else { keep(write) }
+      reports.append(
+        WriteReport(ticket: write.ticket, result: fails ? .failure(Self.diskFull) : .success(())))
+    }
+    handle(.disk(.stored(reports)))
+  }
+
+  private mutating func keep(_ write: TimerWrite) {
+    for (id, record) in write.timers {
+      records[id] = record
+      durableRevisions.formUnion([record?.timer.revision].compactMap(\.self))
+    }
+    server = write.server ?? server
+  }
+}
+
+// MARK: - Time
+
+extension HubBench {
+  /// Time passes: the hub is woken at each instant that it asked for, and the disk is quick.
+  mutating func advance(_ length: Seconds) {
+    let end = now + length
+    while let wake = wakeAt, wake <= end {
+      now = max(now, wake)
+      wakeAt = nil
+      handle(.transport(.deadline))
+      store()
+    }
+    now = end
+  }
+
+  /// Time passes while nothing is woken, as in a machine that sleeps; then the hub is woken once.
+  mutating func jump(_ length: Seconds) {
+    now = now + length
+    wakeAt = nil
+    handle(.transport(.deadline))
+  }
+
+  /// Time passes, and nobody has noticed yet.
+  mutating func wait(_ length: Seconds) {
+    now = now + length
+  }
+}
+
+// MARK: - What came out
+
+extension HubBench {
+  /// Takes what a connection was sent since the last time, in short: see `Message.description`.
+  mutating func heard(by connection: ConnectionID) -> [String] {
+    messages(to: connection).map(\.description)
+  }
+
+  /// Takes what a connection was sent since the last time.
+  mutating func messages(to connection: ConnectionID) -> [Message] {
+    frames.removeValue(forKey: connection) ?? []
+  }
+
+  private mutating func carryOut(_ actions: HubActions) {
+    for action in actions.transport { carryOut(action) }
+    pendingWrites += actions.writes
+    errorsLogged += actions.log.filter { $0.level == .error }.map(\.text)
+  }
+
+  private mutating func carryOut(_ action: TransportAction) {
+    switch action {
+    case .send(let frame, let connection): deliver(frame, to: connection)
+    case .broadcast(let frame, let group):
+      for connection in members[group] ?? [] { deliver(frame, to: connection) }
+    case .join(let connection, let group): members[group, default: []].insert(connection)
+    case .leave(let connection, let group): members[group]?.remove(connection)
+    case .respond(let response, let id): responses[id] = response
+    case .wake(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
+    case .stop: isStopped = true
+    case .close: break
+    }
+  }
+
+  private mutating func deliver(_ frame: Frame, to connection: ConnectionID) {
+    frames[connection, default: []].append(Message(frame.text, frameKey: frame.replaces))
+  }
+}
