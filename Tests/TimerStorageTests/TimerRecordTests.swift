@@ -59,44 +59,39 @@ import TimerStorage
   /// A file as version 1 writes it. Files like this one lie on people's disks: it must be read for ever.
   static let golden = """
     {
-      "answered" : [
-        {
-          "at" : 1764480010.25,
-          "requestId" : "r-1",
-          "revision" : 12
-        }
-      ],
-      "atZero" : "overtime",
-      "changedAt" : 1764480010.25,
-      "clock" : {
-        "bootID" : "b0",
-        "bootTime" : 5010,
-        "serverTime" : 1764480010.25
-      },
-      "duration" : 300,
-      "endedAt" : 1764480009.5,
-      "revision" : 12,
-      "run" : {
-        "duration" : 360,
-        "pausePeriods" : [
-          {
-            "pause" : 1764480001.25,
-            "start" : 1764480002.000001
-          },
-          {
-            "pause" : 1764480010.25
-          }
-        ],
-        "startDate" : 1764480000.25,
-        "stopDate" : 1764480011
-      },
-      "timer" : "a/b",
-      "title" : "Grüner Tee",
-      "type" : "timer",
-      "version" : 1,
-      "warnings" : [
+      "version": 1,
+      "timer": "a/b",
+      "revision": 12,
+      "title": "Grüner Tee",
+      "type": "timer",
+      "duration": 300,
+      "atZero": "overtime",
+      "warnings": [
         60,
         10.5
+      ],
+      "run": {
+        "duration": 360,
+        "startDate": 1764480000.25,
+        "pausePeriods": [
+          {"pause": 1764480001.25, "start": 1764480002.000001},
+          {"pause": 1764480010.25}
+        ],
+        "stopDate": 1764480011
+      },
+      "endedAt": 1764480009.5,
+      "changedAt": 1764480010.25,
+      "clock": {
+        "serverTime": 1764480010.25,
+        "bootTime": 5010,
+        "bootID": "b0"
+      },
+      "answered": [
+        {
+          "requestId": "r-1",
+          "revision": 12,
+          "at": 1764480010.25
+        }
       ]
     }
     """
@@ -206,7 +201,7 @@ import TimerStorage
   }
 
   @Test func `may be of a newer version`() throws {
-    let contents = try changed(#""version" : 1"#, #""version" : 2"#)
+    let contents = try changed(#""version": 1"#, #""version": 2"#)
 
     #expect(fault(contents) == .newerVersion(2))
   }
@@ -238,7 +233,7 @@ import TimerStorage
   ])
   func `may have an open pause that is not the last`(_ pauses: String) throws {
     let contents = try Self.good.replacing(
-      Regex(#""pausePeriods" : \[\s*\]"#), with: #""pausePeriods" : \#(pauses)"#)
+      Regex(#""pausePeriods": \[\s*\]"#), with: #""pausePeriods": \#(pauses)"#)
     try #require(contents != Self.good)
 
     guard case .contradiction = fault(contents) else {
@@ -250,7 +245,7 @@ import TimerStorage
   @Test(arguments: ["-5", "0", "31536001"])
   func `may have a duration that is none`(_ duration: String) throws {
     guard
-      case .contradiction = fault(try changed(#""duration" : 300"#, #""duration" : \#(duration)"#))
+      case .contradiction = fault(try changed(#""duration": 300"#, #""duration": \#(duration)"#))
     else {
       Issue.record("no contradiction")
       return
@@ -258,9 +253,9 @@ import TimerStorage
   }
 
   @Test(arguments: [
-    (#""type" : "timer""#, #""type" : "clock""#), (#""type" : "timer""#, #""type" : "stopwatch""#),
-    (#""revision" : 12"#, #""revision" : -1"#),
-    (#""warnings" : ["#, #""warnings" : [ -1,"#),
+    (#""type": "timer""#, #""type": "clock""#), (#""type": "timer""#, #""type": "stopwatch""#),
+    (#""revision": 12"#, #""revision": -1"#),
+    (#""warnings": ["#, #""warnings": [ -1,"#),
   ])
   func `may have parts that don't go together`(_ part: String, _ replacement: String) throws {
     guard case .contradiction = fault(try changed(part, replacement)) else {
@@ -270,10 +265,10 @@ import TimerStorage
   }
 
   @Test(arguments: [
-    (#""atZero" : "overtime""#, #""atZero" : "explode""#),
-    (#""revision" : 12"#, #""revision" : "12""#),
-    (#""title" : "Pasta""#, #""title" : 5"#), (#""timer" : "tea","#, ""),
-    (#""warnings" : ["#, #""warnings" : ["x","#), (#""version" : 1"#, #""version" : "1""#),
+    (#""atZero": "overtime""#, #""atZero": "explode""#),
+    (#""revision": 12"#, #""revision": "12""#),
+    (#""title": "Pasta""#, #""title": 5"#), (#""timer": "tea","#, ""),
+    (#""warnings": ["#, #""warnings": ["x","#), (#""version": 1"#, #""version": "1""#),
     (#""startDate""#, #""begin""#),
   ])
   func `may have a part that is missing or of a wrong type`(

@@ -68,7 +68,7 @@ private final class Notes: Sendable {
     writer.finish()
 
     #expect(notes.successes == Array(1...1_000))
-    #expect(temporary.read("t0.json")?.contains("\"revision\" : 1000") == true)
+    #expect(temporary.read("t0.json")?.contains("\"revision\": 1000") == true)
   }
 
   @Test func `reports 1 000 writes that come one by one, in their order`() throws {
@@ -78,7 +78,7 @@ private final class Notes: Sendable {
     writer.finish()
 
     #expect(notes.successes == Array(1...1_000))
-    #expect(temporary.read("tea.json")?.contains("\"revision\" : 1000") == true)
+    #expect(temporary.read("tea.json")?.contains("\"revision\": 1000") == true)
   }
 
   @Test func `keeps the order between writes of one file and of several`() throws {
@@ -91,8 +91,8 @@ private final class Notes: Sendable {
     writer.finish()
 
     #expect(notes.successes == [1, 2, 3])
-    #expect(temporary.read("tea.json")?.contains("\"revision\" : 3") == true)
-    #expect(temporary.read("rice.json")?.contains("\"revision\" : 2") == true)
+    #expect(temporary.read("tea.json")?.contains("\"revision\": 3") == true)
+    #expect(temporary.read("rice.json")?.contains("\"revision\": 2") == true)
   }
 
   @Test func `tells of files that are behind once, and once when they are not`() throws {
