@@ -11,6 +11,8 @@ struct ChangeLog {
   private var file: FileHandle
   /// Bytes of whole, synced entries.
   private(set) var length: UInt64
+  /// Bytes of the file: what lies behind the entries is zero.
+  private var room: UInt64
   /// An entry that was refused may be in the log all the same: it has to begin anew.
   private(set) var isInDoubt = false
 
@@ -24,7 +26,7 @@ struct ChangeLog {
       try Disk.cut(file, to: length, path)
       try Disk.syncData(file, path)
     }
-    return (ChangeLog(path: path, file: file, length: length), steps)
+    return (ChangeLog(path: path, file: file, length: length, room: length), steps)
   }
 
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
@@ -32,6 +34,8 @@ struct ChangeLog {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
     var bytes = Data()
     for step in steps { Self.append(step, to: &bytes) }
+    let end = length + UInt64(bytes.count)
+    if end > room { bytes.append(Data(count: roomAhead(of: end))) }
     do {
       try Disk.write(bytes, to: file, at: length, path)
       try Disk.syncData(file, path)
@@ -39,21 +43,36 @@ struct ChangeLog {
       // After a failed sync nobody knows what the disk has. Cutting the entry off makes it certain again,
       // unless that fails too.
       do {
-        try Disk.cut(file, to: length, path)
+        try cut(to: length)
         try Disk.syncData(file, path)
       } catch {
         isInDoubt = true
       }
       throw error
     }
-    length += UInt64(bytes.count)
+    room = max(room, length + UInt64(bytes.count))
+    length = end
+  }
+
+  /// Zeros to write behind the last entry. A sync of bytes that only replace others costs the disk half of one
+  /// that makes a file longer; so a log that is busy grows ahead of its entries, twofold.
+  private func roomAhead(of end: UInt64) -> Int {
+    end < Self.busyBytes ? 0 : Int(min(end, Self.roomAheadMax))
+  }
+
+  private static let busyBytes: UInt64 = 16 << 10
+  private static let roomAheadMax: UInt64 = 4 << 20
+
+  private mutating func cut(to length: UInt64) throws(DiskError) {
+    try Disk.cut(file, to: length, path)
+    room = length
   }
 
   /// Forgets all entries; their files have to be synced before.
   mutating func clear() throws(DiskError) {
     guard isInDoubt else {
       // That need not be durable: entries that came back after a power cut say what the files say.
-      try Disk.cut(file, to: 0, path)
+      try cut(to: 0)
       length = 0
       return
     }
@@ -61,7 +80,7 @@ struct ChangeLog {
     try Disk.remove(path)
     file = try Disk.open(path, O_RDWR | O_CREAT)
     try Disk.syncFolder((path as NSString).deletingLastPathComponent)
-    length = 0
+    (length, room) = (0, 0)
     isInDoubt = false
   }
 

@@ -66,9 +66,11 @@ public struct TimerFolder {
   }
 
   /// Writes the timers' files as far as they are behind, and tells what the disk refused.
-  mutating func writeFiles() -> [DiskError] {
-    folder.writeFiles()
+  mutating func writeFiles(most: Int = .max) -> [DiskError] {
+    folder.writeFiles(most: most)
   }
+
+  var isBehind: Bool { folder.isBehind }
 
   var isCheckpointDue: Bool { folder.isCheckpointDue }
   var isCheckpointed: Bool { folder.isCheckpointed }
