@@ -77,12 +77,13 @@ public final class TimerWriter: Sendable {
       defer { waiting = [] }
       return waiting
     }
-    // A few changes are in their files when they are answered, for whoever looks there next; many at
-    // once are in the log, and their files follow.
-    let areFew = writes.count <= Self.fewWrites
     let reports = state.withLock { state in
-      defer { if areFew { tell(state.folder.writeFiles(most: Self.filesAtOnce), &state) } }
-      return state.commit(writes)
+      // A few changes are in their files when they are answered, for whoever looks there next. Of many at
+      // once the files follow: to replace one takes longer than to answer.
+      let areFew = writes.count <= Self.fewWrites && !state.folder.isBehind
+      let reports = state.commit(writes)
+      if areFew { tell(state.folder.writeFiles(), &state) }
+      return reports
     }
     report(.stored(reports))
     state.withLock { state in
