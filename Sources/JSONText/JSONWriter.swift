@@ -110,9 +110,12 @@ public struct JSONWriter {
 
   // MARK: Bytes
 
+  /// Names are ours and need no escaping.
   private mutating func key(_ name: String) {
     separate()
-    append(quoting: name)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: name.utf8)
+    bytes.append(UInt8(ascii: "\""))
     bytes.append(UInt8(ascii: ":"))
     if lineDepth > 0 { bytes.append(UInt8(ascii: " ")) }
     needsComma = true
@@ -137,30 +140,41 @@ public struct JSONWriter {
     append(magnitude / 1_000_000)
     var fraction = magnitude % 1_000_000
     guard fraction > 0 else { return }
-    bytes.append(UInt8(ascii: "."))
-    var unit: UInt = 100_000
-    while fraction > 0 {
-      bytes.append(UInt8(ascii: "0") + UInt8(fraction / unit))
-      fraction %= unit
-      unit /= 10
+    var places = 6
+    while fraction.isMultiple(of: 10) {
+      fraction /= 10
+      places -= 1
     }
+    bytes.append(UInt8(ascii: "."))
+    append(fraction, places: places)
   }
 
-  private mutating func append(_ number: UInt) {
-    var unit: UInt = 1
-    while number / unit > 9 { unit *= 10 }
+  /// In decimal, with zeros in front up to a number of places. Digits come from the right, by a divisor that
+  /// the compiler knows: to divide by one that it doesn't was the dearest part of a message.
+  private mutating func append(_ number: UInt, places: Int = 1) {
+    var digits = InlineArray<20, UInt8>(repeating: UInt8(ascii: "0"))
     var rest = number
-    while unit > 0 {
-      bytes.append(UInt8(ascii: "0") + UInt8(rest / unit))
-      rest %= unit
-      unit /= 10
+    var first = 20
+    while rest > 0 {
+      first -= 1
+      digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
+      rest /= 10
     }
+    for place in min(first, 20 - places)..<20 { bytes.append(digits[place]) }
   }
 
   private mutating func append(quoting text: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 { append(escaping: byte) }
+    if text.utf8.contains(where: Self.needsEscape) {
+      for byte in text.utf8 { append(escaping: byte) }
+    } else {
+      bytes.append(contentsOf: text.utf8)
+    }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
   private mutating func append(escaping byte: UInt8) {
