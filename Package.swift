@@ -36,8 +36,10 @@ let package = Package(
 
     // The rooms, from the inside out. An arrow that is not listed here does not build.
     .target(name: "TimerCore", swiftSettings: house),
-    .target(name: "TimerProtocol", dependencies: ["TimerCore"], swiftSettings: house),
-    .target(name: "TimerStorage", dependencies: ["TimerCore", "CFiles"], swiftSettings: house),
+    .target(name: "JSONText", dependencies: ["TimerCore"], swiftSettings: house),
+    .target(name: "TimerProtocol", dependencies: ["TimerCore", "JSONText"], swiftSettings: house),
+    .target(
+      name: "TimerStorage", dependencies: ["TimerCore", "JSONText", "CFiles"], swiftSettings: house),
     .target(
       name: "WebSocketTransport",
       dependencies: ["CLibwebsockets", "CLibuv", "CLLHTTP", "CLibssl"],

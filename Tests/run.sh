@@ -58,7 +58,7 @@ cmp -s Tests/requirements.txt "$root/.build/venv/requirements.txt" || {
 
 bin=$(swift build --show-bin-path)
 export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"
-for suite in WebSocketTransportTests BlackBox Browser; do
+for suite in WebSocketTransportTests BlackBox Durability Browser; do
   echo "== $suite"
   (cd "Tests/$suite" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
     --junitxml "$work/$suite.xml" .) >"$work/$suite.log" 2>&1

@@ -1,3 +1,5 @@
+import JSONText
+
 /// What `/healthz` answers.
 public struct Health: Equatable, Sendable {
   public var faults: [Fault]

@@ -1,3 +1,5 @@
+import JSONText
+
 /// What a request gave as its `id`, ready to be given back in the reply to it.
 public struct ReplyTag: Hashable, Sendable {
   /// One JSON token.

@@ -1,3 +1,4 @@
+import JSONText
 public import TimerCore
 
 /// What the server says; each is one text message.

@@ -58,9 +58,7 @@ struct Board {
   }
 
   /// Timers that exist as far as was decided.
-  var latestCount: Int {
-    slots.values.count { $0.latest != nil }
-  }
+  private(set) var latestCount = 0
 
   /// Timers that run or are paused as far as was decided, sorted by name.
   var activeIDs: [TimerID] {
@@ -76,9 +74,10 @@ struct Board {
   /// Takes up a timer as it was found on the disk.
   mutating func restore(_ record: TimerRecord, shifted: SharedTimer) {
     revisions.note(record.timer.revision)
-    slots[record.timer.id] = Slot(
-      durable: shifted, latest: shifted, ticket: nil, answered: record.answered,
-      untoldEnd: record.untoldEnd)
+    keep(
+      Slot(
+        durable: shifted, latest: shifted, ticket: nil, answered: record.answered,
+        untoldEnd: record.untoldEnd), of: record.timer.id)
   }
 
   /// A crossing from before this start of which nobody was told.
@@ -126,13 +125,14 @@ struct Board {
           revisions.note(removal: .init(timer: proposal.id, request: request), at: now)
         }
       }
-      slots[proposal.id] = slot
+      keep(slot, of: proposal.id)
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
     }
     pending[lastTicket] = change
     return TimerWrite(
-      ticket: lastTicket, timers: records, server: revisions.recordIfDue(), bases: bases,
+      ticket: lastTicket, timers: records, server: revisions.recordIfDue(clock.reading(at: now)),
+      bases: bases,
       reported: lastReported)
   }
 
@@ -142,7 +142,7 @@ struct Board {
     lastTicket += 1
     let bases = Set([slot.ticket].compactMap(\.self))
     slot.untoldEnd = nil
-    slots[id] = slot
+    keep(slot, of: id)
     pending[lastTicket] = PendingChange(ticket: lastTicket)
     return TimerWrite(
       ticket: lastTicket, timers: [id: record(of: slot, at: now)], bases: bases,
@@ -158,17 +158,26 @@ struct Board {
   }
 
   /// The last write of a server that stops: no revision that could be given is wasted then.
-  mutating func adoptFarewell() -> TimerWrite {
+  mutating func adoptFarewell(at now: Instant) -> TimerWrite {
     lastTicket += 1
     pending[lastTicket] = PendingChange(ticket: lastTicket)
     return TimerWrite(
-      ticket: lastTicket, timers: [:], server: revisions.farewell(), bases: [],
+      ticket: lastTicket, timers: [:], server: revisions.farewell(clock.reading(at: now)),
+      bases: [],
       reported: lastReported)
   }
 
   /// Lets somebody wait for a write.
   mutating func wait(_ waiter: Waiter, for ticket: UInt64) {
     pending[ticket]?.waiters.append(waiter)
+  }
+
+  /// The one place where slots change; one that holds nothing any more goes.
+  private mutating func keep(_ slot: Slot, of id: TimerID) {
+    let isEmpty = slot.durable == nil && slot.latest == nil && slot.ticket == nil
+    let before = slots.updateValue(slot, forKey: id)
+    if isEmpty { slots[id] = nil }
+    latestCount += (slot.latest == nil ? 0 : 1) - (before?.latest == nil ? 0 : 1)
   }
 
   // MARK: What became of it
@@ -181,8 +190,7 @@ struct Board {
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
       if slot.ticket == ticket { slot.ticket = nil }
-      let isGone = slot.durable == nil && slot.latest == nil && slot.ticket == nil
-      slots[proposal.id] = isGone ? nil : slot
+      keep(slot, of: proposal.id)
     }
     return change
   }
@@ -200,7 +208,7 @@ struct Board {
         slot.ticket = nil
         slot.answered.removeAll { $0.revision > slot.durable?.revision ?? 0 }
       }
-      slots[proposal.id] = slot.durable == nil && slot.ticket == nil ? nil : slot
+      keep(slot, of: proposal.id)
     }
     return change
   }

@@ -117,7 +117,7 @@ extension Hub {
     _ message: ClientMessage, _ key: RequestKey?, by requester: Requester, _ grant: Grant,
     at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) -> Bool {
-    guard let key, let entry = ledger.entry(key) else { return false }
+    guard let key, let entry = ledger.entry(key, at: now) else { return false }
     if let request = entry.request, request != message.request {
       throw Postponed(
         error: ErrorReply(

@@ -51,7 +51,7 @@ struct Hub {
     board = Board(clock: clock, server: contents.server)
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents.faults)
-    ledger.restore(contents, at: now)
+    ledger.restore(contents, on: clock.reading(at: now))
     for record in contents.timers {
       let shift = record.clock.shift(to: clock.reading(at: now))
       board.restore(record, shifted: record.timer.shifted(by: shift))
@@ -125,7 +125,7 @@ struct Hub {
   private mutating func stop(at now: Instant, _ actions: inout HubActions) {
     guard case .no = stopping else { return }
     actions.log(.info, "stopping")
-    let farewell = board.adoptFarewell()
+    let farewell = board.adoptFarewell(at: now)
     actions.writes.append(farewell)
     stopping = .storing(farewell.ticket)
     deadlines.set(.stop, now + options.storagePatience)

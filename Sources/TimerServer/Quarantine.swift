@@ -28,6 +28,7 @@ struct Quarantine {
 
   /// The timer has a file again.
   mutating func forget(_ id: TimerID) {
+    guard !faults.isEmpty else { return }
     untold.remove(id)
     faults = faults.filter { $0.value.timer != id }
   }

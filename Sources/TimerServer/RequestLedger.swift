@@ -27,8 +27,10 @@ struct RequestLedger {
     case restored([TimerID: Int], removed: Bool)
   }
 
-  func entry(_ key: RequestKey) -> Entry? {
-    entries[key]
+  /// What became of the change of this name, as long as that is remembered.
+  func entry(_ key: RequestKey, at now: Instant) -> Entry? {
+    guard let entry = entries[key] else { return nil }
+    return entry.notedAt >= now - AnsweredRequest.remembered ? entry : nil
   }
 
   mutating func note(_ key: RequestKey, _ request: ClientRequest?, _ state: State, at now: Instant)
@@ -61,26 +63,43 @@ struct RequestLedger {
     }
   }
 
-  /// Takes up what the disk remembers of a server before this one.
-  mutating func restore(_ contents: TimerFolder.Contents, at now: Instant) {
+  /// Takes up what the disk remembers of a server before this one, as far as it is young enough.
+  mutating func restore(_ contents: TimerFolder.Contents, on clock: ClockReading) {
+    var found: [Found] = []
     for record in contents.timers {
-      for answered in record.answered {
-        restore(answered, of: record.timer.id, removed: false, at: now)
-      }
+      let shift = record.clock.shift(to: clock)
+      found += record.answered.map { Found($0, of: record.timer.id, shift, removed: false) }
     }
     for removal in contents.server.removals {
       guard let id = TimerID(removal.timer) else { continue }
-      restore(removal.request, of: id, removed: true, at: now)
+      let shift = contents.server.clock?.shift(to: clock) ?? .zero
+      found.append(Found(removal.request, of: id, shift, removed: true))
+    }
+    let oldest = clock.server - AnsweredRequest.remembered
+    for request in found.sorted(by: { $0.at < $1.at }) where request.at >= oldest {
+      restore(request)
     }
   }
 
-  private mutating func restore(
-    _ answered: AnsweredRequest, of id: TimerID, removed: Bool, at now: Instant
-  ) {
-    guard let key = RequestKey(answered.requestId) else { return }
+  private struct Found {
+    let request: AnsweredRequest
+    let timer: TimerID
+    let at: Instant
+    let removed: Bool
+
+    init(_ request: AnsweredRequest, of timer: TimerID, _ shift: Seconds, removed: Bool) {
+      self.request = request
+      self.timer = timer
+      self.removed = removed
+      at = Instant(Seconds(clamping: request.at)) + shift
+    }
+  }
+
+  private mutating func restore(_ found: Found) {
+    guard let key = RequestKey(found.request.requestId) else { return }
     var revisions: [TimerID: Int] = [:]
     if case .restored(let others, _) = entries[key]?.state { revisions = others }
-    revisions[id] = answered.revision
-    note(key, nil, .restored(revisions, removed: removed), at: now)
+    revisions[found.timer] = found.request.revision
+    note(key, nil, .restored(revisions, removed: found.removed), at: found.at)
   }
 }

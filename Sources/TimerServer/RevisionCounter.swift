@@ -42,10 +42,10 @@ struct RevisionCounter {
   private static let removalsMax = 256
 
   /// What to write beside the next change; nil while the disk's copy will do.
-  mutating func recordIfDue() -> ServerRecord? {
+  mutating func recordIfDue(_ clock: ClockReading) -> ServerRecord? {
     guard isRecordDue else { return nil }
     isRecordDue = false
-    return ServerRecord(revisionCeiling: ceiling, removals: removals)
+    return ServerRecord(revisionCeiling: ceiling, removals: removals, clock: clock)
   }
 
   mutating func recordWasLost() {
@@ -53,9 +53,9 @@ struct RevisionCounter {
   }
 
   /// What to write last: the count goes on without a gap.
-  mutating func farewell() -> ServerRecord {
+  mutating func farewell(_ clock: ClockReading) -> ServerRecord {
     ceiling = last
-    return ServerRecord(revisionCeiling: last, removals: removals)
+    return ServerRecord(revisionCeiling: last, removals: removals, clock: clock)
   }
 }
 

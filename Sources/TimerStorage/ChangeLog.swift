@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// The log of a folder: steps that are durable, though their files may not be written or synced yet.
 ///
@@ -10,21 +11,31 @@ struct ChangeLog {
   private var file: FileHandle
   /// Bytes of whole, synced entries.
   private(set) var length: UInt64
+  /// Bytes of the file: what lies behind the entries is zero.
+  private var room: UInt64
   /// An entry that was refused may be in the log all the same: it has to begin anew.
   private(set) var isInDoubt = false
 
   /// Opens the log, makes one where there is none, and gives the steps that it holds.
   static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, steps: [FolderStep]) {
     let file = try Disk.open(path, O_RDWR | O_CREAT)
-    let (steps, length) = entries(in: try Disk.read(path))
-    return (ChangeLog(path: path, file: file, length: length), steps)
+    let bytes = try Disk.read(path)
+    let (steps, length) = entries(in: bytes)
+    if length < bytes.count {
+      // What lies behind a torn entry must not count again once the torn one is written over.
+      try Disk.cut(file, to: length, path)
+      try Disk.syncData(file, path)
+    }
+    return (ChangeLog(path: path, file: file, length: length, room: length), steps)
   }
 
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
   mutating func append(_ steps: [FolderStep]) throws(DiskError) {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
     var bytes = Data()
-    for step in steps { bytes += Self.entry(step) }
+    for step in steps { Self.append(step, to: &bytes) }
+    let end = length + UInt64(bytes.count)
+    if end > room { bytes.append(Data(count: roomAhead(of: end))) }
     do {
       try Disk.write(bytes, to: file, at: length, path)
       try Disk.syncData(file, path)
@@ -32,21 +43,36 @@ struct ChangeLog {
       // After a failed sync nobody knows what the disk has. Cutting the entry off makes it certain again,
       // unless that fails too.
       do {
-        try Disk.cut(file, to: length, path)
+        try cut(to: length)
         try Disk.syncData(file, path)
       } catch {
         isInDoubt = true
       }
       throw error
     }
-    length += UInt64(bytes.count)
+    room = max(room, length + UInt64(bytes.count))
+    length = end
+  }
+
+  /// Zeros to write behind the last entry. A sync of bytes that only replace others costs the disk half of one
+  /// that makes a file longer; so a log that is busy grows ahead of its entries, twofold.
+  private func roomAhead(of end: UInt64) -> Int {
+    end < Self.busyBytes ? 0 : Int(min(end, Self.roomAheadMax))
+  }
+
+  private static let busyBytes: UInt64 = 16 << 10
+  private static let roomAheadMax: UInt64 = 4 << 20
+
+  private mutating func cut(to length: UInt64) throws(DiskError) {
+    try Disk.cut(file, to: length, path)
+    room = length
   }
 
   /// Forgets all entries; their files have to be synced before.
   mutating func clear() throws(DiskError) {
     guard isInDoubt else {
       // That need not be durable: entries that came back after a power cut say what the files say.
-      try Disk.cut(file, to: 0, path)
+      try cut(to: 0)
       length = 0
       return
     }
@@ -54,31 +80,37 @@ struct ChangeLog {
     try Disk.remove(path)
     file = try Disk.open(path, O_RDWR | O_CREAT)
     try Disk.syncFolder((path as NSString).deletingLastPathComponent)
-    length = 0
+    (length, room) = (0, 0)
     isInDoubt = false
   }
 
   // MARK: Entries
 
-  private struct Head: Codable {
+  private struct Head: Decodable {
     let files: [File]
     let checksum: UInt64
 
-    struct File: Codable {
+    struct File: Decodable {
       let name: String
       /// nil: the file is to go.
       let bytes: Int?
     }
   }
 
-  private static func entry(_ step: FolderStep) -> Data {
-    let contents = step.changes.reduce(into: Data()) { $0 += $1.contents ?? Data() }
-    let head = Head(
-      files: step.changes.map { Head.File(name: $0.fileName.text, bytes: $0.contents?.count) },
-      checksum: checksum(contents, of: step.changes.map(\.fileName.text)))
-    do { return try JSONEncoder().encode(head) + Data("\n".utf8) + contents } catch {
-      preconditionFailure("names and numbers can always be encoded: \(error)")
+  private static func append(_ step: FolderStep, to bytes: inout Data) {
+    var head = JSONWriter(capacity: 128)
+    head.object { writer in
+      writer.array("files", step.changes) { writer, change in
+        writer.object {
+          $0.member("name", change.fileName.text)
+          if let contents = change.contents { $0.member("bytes", contents.count) }
+        }
+      }
+      writer.member("checksum", checksum(of: step.changes))
     }
+    bytes.append(contentsOf: head.bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    for case let contents? in step.changes.map(\.contents) { bytes.append(contents) }
   }
 
   /// The whole entries from the start on, and how many bytes they are.
@@ -98,25 +130,31 @@ struct ChangeLog {
 
   private static func step(_ head: Head, _ bytes: Data) -> FolderStep? {
     let count = head.files.reduce(0) { $0 + ($1.bytes ?? 0) }
-    guard head.files.allSatisfy({ $0.bytes ?? 0 >= 0 }), bytes.count >= count,
-      checksum(bytes.prefix(count), of: head.files.map(\.name)) == head.checksum
-    else { return nil }
+    guard head.files.allSatisfy({ $0.bytes ?? 0 >= 0 }), bytes.count >= count else { return nil }
     var rest = bytes
-    return FolderStep(
-      head.files.map { file in
-        defer { rest = rest.dropFirst(file.bytes ?? 0) }
-        return FileChange(FileName(file.name), file.bytes.map { Data(rest.prefix($0)) })
-      })
+    let changes = head.files.map { file in
+      defer { rest = rest.dropFirst(file.bytes ?? 0) }
+      return FileChange(FileName(file.name), file.bytes.map { Data(rest.prefix($0)) })
+    }
+    return checksum(of: changes) == head.checksum ? FolderStep(changes) : nil
   }
 
   /// FNV-1a, against what a crash tears: nobody forges one's own log.
-  private static func checksum(_ contents: Data, of names: [String]) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for name in names {
-      for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-      hash = (hash ^ 0xff) &* 0x100_0000_01b3
+  private static func checksum(of changes: [FileChange]) -> UInt64 {
+    var hash = Checksum()
+    for change in changes {
+      for byte in change.fileName.text.utf8 { hash.add(byte) }
+      hash.add(0xff)
+      for byte in change.contents ?? Data() { hash.add(byte) }
     }
-    for byte in contents { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return hash
+    return hash.value
+  }
+
+  private struct Checksum {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ byte: UInt8) {
+      value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
   }
 }

@@ -120,9 +120,9 @@ public struct JSONFolder {
   }
 
   /// Writes the files that changed. What fails stays in the log and is tried again the next time.
-  public mutating func writeFiles() -> [DiskError] {
+  public mutating func writeFiles(most: Int = .max) -> [DiskError] {
     var errors: [DiskError] = []
-    for (fileName, contents) in unwritten {
+    for (fileName, contents) in unwritten.prefix(most) {
       do {
         try replace(fileName, contents)
         unwritten.removeValue(forKey: fileName)
@@ -133,6 +133,8 @@ public struct JSONFolder {
     return errors
   }
 
+  /// Whether any file is not what the log says.
+  public var isBehind: Bool { !unwritten.isEmpty }
   public var isCheckpointDue: Bool { log.length > Self.logBytesMax }
   /// Whether anything is in the log only.
   public var isCheckpointed: Bool { log.length == 0 && !log.isInDoubt && unwritten.isEmpty }

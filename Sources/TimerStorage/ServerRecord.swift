@@ -7,6 +7,8 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   public var revisionCeiling: Int
   /// Removals that had a name of their own, oldest first: their timers have no file to keep it.
   public var removals: [Removal]
+  /// What the clocks said when it was written.
+  public var clock: ClockReading?
 
   /// A removal that was answered.
   public struct Removal: Codable, Hashable, Sendable {
@@ -19,9 +21,12 @@ public struct ServerRecord: Codable, Hashable, Sendable {
     }
   }
 
-  public init(revisionCeiling: Int = 0, removals: [Removal] = []) {
+  public init(
+    revisionCeiling: Int = 0, removals: [Removal] = [], clock: ClockReading? = nil
+  ) {
     self.revisionCeiling = revisionCeiling
     self.removals = removals
+    self.clock = clock
   }
 
   static let fileName = FileName(".server")

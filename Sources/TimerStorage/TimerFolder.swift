@@ -28,16 +28,26 @@ public struct TimerFolder {
     var contents = Contents()
     for fileName in try folder.fileNames() {
       do { contents.timers.append(try record(in: fileName)) } catch {
-        var fault = FileFault(fileName: fileName, fault: error)
-        fault.movedTo = try? folder.quarantine(fileName)
-        contents.faults.append(fault)
+        contents.faults.append(putAside(fileName, error))
       }
     }
-    if let server = try? folder.read(ServerRecord.fileName) {
-      contents.server =
-        (try? JSONDecoder().decode(ServerRecord.self, from: server)) ?? ServerRecord()
+    do { contents.server = try serverRecord() } catch {
+      contents.faults.append(putAside(ServerRecord.fileName, error))
     }
     return contents
+  }
+
+  private mutating func putAside(_ fileName: FileName, _ fault: RecordFault) -> FileFault {
+    FileFault(fileName: fileName, fault: fault, movedTo: try? folder.quarantine(fileName))
+  }
+
+  private mutating func serverRecord() throws(RecordFault) -> ServerRecord {
+    guard folder.has(ServerRecord.fileName) else { return ServerRecord() }
+    let contents: Data
+    do { contents = try folder.read(ServerRecord.fileName) } catch { throw .unreadable(error) }
+    do { return try JSONDecoder().decode(ServerRecord.self, from: contents) } catch {
+      throw .malformed("\(error)")
+    }
   }
 
   private mutating func record(in fileName: FileName) throws(RecordFault) -> TimerRecord {
@@ -56,9 +66,11 @@ public struct TimerFolder {
   }
 
   /// Writes the timers' files as far as they are behind, and tells what the disk refused.
-  mutating func writeFiles() -> [DiskError] {
-    folder.writeFiles()
+  mutating func writeFiles(most: Int = .max) -> [DiskError] {
+    folder.writeFiles(most: most)
   }
+
+  var isBehind: Bool { folder.isBehind }
 
   var isCheckpointDue: Bool { folder.isCheckpointDue }
   var isCheckpointed: Bool { folder.isCheckpointed }
@@ -71,12 +83,25 @@ public struct TimerFolder {
 
 extension TimerFolder {
   /// What others did to these files, or to any of them; what we did ourselves is left out.
-  mutating func changesByOthers(_ fileNames: [FileName]?) -> [ExternalChange] {
+  ///
+  /// A file that holds no timer may be one that is being written just now: it is doubtful first, and damaged
+  /// only at a second look.
+  mutating func changesByOthers(
+    _ fileNames: [FileName]?, isSecondLook: Bool = false
+  ) -> (changes: [ExternalChange], doubtful: [FileName]) {
+    var changes: [ExternalChange] = []
+    var doubtful: [FileName] = []
     let names = fileNames ?? (try? folder.namesChangedByOthers()) ?? []
-    return names.sorted().compactMap { name in
-      guard name.isValue, folder.isChangedByOthers(name) else { return nil }
-      return change(of: name)
+    for name in names.sorted() where name.isValue && folder.isChangedByOthers(name) {
+      let change = change(of: name)
+      if case .damaged = change, !isSecondLook {
+        folder.forget(name)
+        doubtful.append(name)
+      } else if let change {
+        changes.append(change)
+      }
     }
+    return (changes, doubtful)
   }
 
   private mutating func change(of fileName: FileName) -> ExternalChange? {

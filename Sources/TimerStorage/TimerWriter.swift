@@ -17,17 +17,19 @@ public final class TimerWriter: Sendable {
     var failed: [UInt64: DiskError] = [:]
     /// Counts groups, to tell whether one came meanwhile.
     var groups = 0
-    var filesWrittenAt = ContinuousClock.now
+    var groupsAtTidy = 0
+    var isTidyComing = false
     var fileErrors: [DiskError] = []
   }
 
-  private static let fewWrites = 4
-  /// While changes keep coming, their files are written this often.
-  private static let filesPause = Duration.milliseconds(100)
-  /// After so long without a change the log is emptied, and files that could not be written are tried.
-  private static let idlePause = DispatchTimeInterval.seconds(1)
-
   private let watcher = Mutex<FolderWatcher?>(nil)
+
+  /// So many changes at once are in their files before they are answered.
+  private static let fewWrites = 4
+  /// So many files are written before changes that came meanwhile have their turn.
+  private static let filesAtOnce = 256
+  /// An editor that empties a file first has filled it again by then.
+  private static let editPause = DispatchTimeInterval.milliseconds(200)
 
   /// `report` is called on the disk's thread, with the tickets in their order.
   public init(folder: sending TimerFolder, report: @escaping @Sendable (DiskNote) -> Void) {
@@ -38,11 +40,20 @@ public final class TimerWriter: Sendable {
   /// Tells from here on what others do to the files of the folder.
   public func watch(_ path: String) throws(DiskError) {
     let watcher = try FolderWatcher(path, queue: thread) { [weak self] names in
-      guard let self else { return }
-      let changes = state.withLock { $0.folder.changesByOthers(names) }
-      if !changes.isEmpty { report(.external(changes)) }
+      self?.look(at: names, isSecondLook: false)
     }
     self.watcher.withLock { $0 = watcher }
+  }
+
+  private func look(at names: [FileName]?, isSecondLook: Bool) {
+    let (changes, doubtful) = state.withLock {
+      $0.folder.changesByOthers(names, isSecondLook: isSecondLook)
+    }
+    if !changes.isEmpty { report(.external(changes)) }
+    guard !doubtful.isEmpty else { return }
+    thread.asyncAfter(deadline: .now() + Self.editPause) { [weak self] in
+      self?.look(at: doubtful, isSecondLook: true)
+    }
   }
 
   /// Any thread; returns at once.
@@ -58,7 +69,7 @@ public final class TimerWriter: Sendable {
   /// Returns once all that was submitted is reported and in its files; not for the loop's thread while
   /// it runs.
   public func finish() {
-    thread.sync { tidy() }
+    thread.sync { state.withLock { checkpoint(&$0) } }
   }
 
   private func commitWaiting() {
@@ -66,43 +77,45 @@ public final class TimerWriter: Sendable {
       defer { waiting = [] }
       return waiting
     }
-    // A few changes are in their files when they are answered, for whoever looks there next; many at
-    // once are in the log, and their files follow.
-    let areFew = writes.count <= Self.fewWrites
     let reports = state.withLock { state in
-      defer { if areFew { writeFiles(&state) } }
-      return state.commit(writes)
+      // A few changes are in their files when they are answered, for whoever looks there next. Of many at
+      // once the files follow: to replace one takes longer than to answer.
+      let areFew = writes.count <= Self.fewWrites && !state.folder.isBehind
+      let reports = state.commit(writes)
+      if areFew { tell(state.folder.writeFiles(), &state) }
+      return reports
     }
     report(.stored(reports))
-    let hasMore = waiting.withLock { !$0.isEmpty }
-    let group = state.withLock { state in
-      let isLongAgo = state.filesWrittenAt.duration(to: .now) > Self.filesPause
-      if !hasMore || isLongAgo || state.folder.isCheckpointDue { writeFiles(&state) }
+    state.withLock { state in
       if state.folder.isCheckpointDue { checkpoint(&state) }
-      return state.groups
     }
-    tidyWhenIdle(since: group)
+    tidySoon()
   }
 
-  private func tidyWhenIdle(since group: Int) {
-    thread.asyncAfter(deadline: .now() + Self.idlePause) { [weak self] in
-      guard let self else { return }
-      let isIdle = state.withLock { $0.groups == group }
-      if isIdle { tidy() }
+  // MARK: After the answers
+
+  private func tidySoon(_ pause: DispatchTimeInterval = .seconds(1)) {
+    let isFirst = state.withLock { state in
+      defer { state.isTidyComing = true }
+      return !state.isTidyComing
     }
+    guard isFirst else { return }
+    thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.tidy() }
   }
 
+  /// Writes the files that are behind, a part at a time so that no change waits for all of them; once that
+  /// is done and nobody changes anything, empties the log.
   private func tidy() {
-    let again = state.withLock { state in
-      checkpoint(&state)
-      return state.folder.isCheckpointed ? nil : state.groups
+    let (isBehind, isDone) = state.withLock { state in
+      state.isTidyComing = false
+      let isBusy = state.groups != state.groupsAtTidy
+      state.groupsAtTidy = state.groups
+      tell(state.folder.writeFiles(most: Self.filesAtOnce), &state)
+      let isBehind = state.folder.isBehind && state.fileErrors.isEmpty
+      if !isBehind, !isBusy { checkpoint(&state) }
+      return (isBehind, state.folder.isCheckpointed)
     }
-    if let again { tidyWhenIdle(since: again) }
-  }
-
-  private func writeFiles(_ state: inout State) {
-    state.filesWrittenAt = .now
-    tell(state.folder.writeFiles(), &state)
+    if isBehind { tidySoon(.milliseconds(20)) } else if !isDone { tidySoon() }
   }
 
   private func checkpoint(_ state: inout State) {

@@ -1,0 +1,56 @@
+import JSONText
+import TimerCore
+
+extension TimerRecord {
+  /// The members of a timer's file, version 1, as `TimerFile` reads them.
+  func write(to writer: inout JSONWriter) {
+    writer.member("version", Self.version)
+    writer.member("timer", timer.id.name)
+    writer.member("revision", timer.revision)
+    writer.member("title", timer.settings.title)
+    writer.member("type", timer.settings.type.duration == nil ? "stopwatch" : "timer")
+    if let duration = timer.settings.type.duration { writer.member("duration", duration) }
+    writer.member("atZero", timer.settings.atZero.rawValue)
+    writer.array("warnings", timer.settings.warnings) { $0.value($1) }
+    if let run = timer.run { writer.member("run") { run.write(to: &$0) } }
+    if let endedAt = timer.endedAt { writer.member("endedAt", endedAt) }
+    if let untoldEnd { writer.member("untoldEnd", untoldEnd) }
+    writer.member("changedAt", timer.changedAt)
+    writer.member("clock") { clock.write(to: &$0) }
+    if !answered.isEmpty {
+      writer.array("answered", answered) { writer, request in
+        writer.object { request.write(to: &$0) }
+      }
+    }
+  }
+}
+
+extension RestoreTimerData {
+  fileprivate func write(to writer: inout JSONWriter) {
+    if let duration = type.duration { writer.member("duration", duration) }
+    writer.member("startDate", Instant(startDate))
+    writer.array("pausePeriods", pausePeriods) { writer, period in
+      writer.object {
+        $0.member("pause", Instant(period.pause))
+        if let start = period.start { $0.member("start", Instant(start)) }
+      }
+    }
+    if let stopDate { writer.member("stopDate", Instant(stopDate)) }
+  }
+}
+
+extension ClockReading {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("serverTime", server)
+    writer.member("bootTime", boot)
+    writer.member("bootID", bootID)
+  }
+}
+
+extension AnsweredRequest {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("requestId", requestId)
+    writer.member("revision", revision)
+    writer.member("at", Instant(Seconds(clamping: at)))
+  }
+}

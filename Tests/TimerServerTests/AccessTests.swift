@@ -1,0 +1,62 @@
+import Testing
+import WebSocketTransport
+
+@testable import TimerServer
+
+@Suite struct `The rules of access` {
+  private let rules: AccessRules = {
+    var rules = AccessRules()
+    rules.hosts = ["timer.studio"]
+    rules.origins = ["https://show.example"]
+    return rules
+  }()
+
+  private func isRefused(host: String?, origin: String? = nil) -> Bool {
+    var headers: [String: String] = [:]
+    headers["host"] = host
+    headers["origin"] = origin
+    let refusal = rules.refusal(of: Handshake(headers: headers))
+    return refusal?.status == 403
+  }
+
+  @Test(arguments: [
+    "localhost", "localhost:8080", "LocalHost:8080", "127.0.0.1", "127.0.0.1:8080",
+    "192.168.1.20:80",
+    "[::1]", "[::1]:8080", "[fe80::1]:8080", "timer.studio", "Timer.Studio:8080",
+  ])
+  func `know addresses, localhost and the server's own names`(_ host: String) {
+    #expect(!isRefused(host: host))
+  }
+
+  @Test(arguments: [
+    "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example",
+    "timer.studio.evil.example", "evil-timer.studio", "999.0.0.1", "1.2.3", "1.2.3.4.5",
+    "0x7f.0.0.1",
+    "[evil]:8080", "", ":8080", "2130706433",
+  ])
+  func `refuse any other host`(_ host: String) {
+    #expect(isRefused(host: host))
+  }
+
+  @Test(arguments: [
+    ("localhost:8080", "http://localhost:8080"), ("LOCALHOST:8080", "http://localhost:8080"),
+    ("[::1]:8080", "http://[::1]:8080"), ("timer.studio", "https://timer.studio"),
+    ("localhost:8080", "https://show.example"), ("localhost:8080", "HTTPS://Show.Example"),
+  ])
+  func `know pages of the own host and those on the list`(_ host: String, _ origin: String) {
+    #expect(!isRefused(host: host, origin: origin))
+  }
+
+  @Test(arguments: [
+    "http://evil.example", "null", "", "http://localhost.evil.example:8080", "http://show.example",
+    "https://show.example.evil.example", "https://show.example:444", "file://", "localhost:8080",
+    "http://evil.example/localhost:8080", "http://evil.example:8080",
+  ])
+  func `refuse pages of any other`(_ origin: String) {
+    #expect(isRefused(host: "localhost:8080", origin: origin))
+  }
+
+  @Test func `know programs, which tell no origin`() {
+    #expect(!isRefused(host: "localhost:8080"))
+  }
+}

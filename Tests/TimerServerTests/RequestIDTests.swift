@@ -1,0 +1,231 @@
+import Testing
+import TimerCore
+import TimerProtocol
+
+@testable import TimerServer
+
+@Suite struct `A change sent again under its name` {
+  private static let add =
+    #"{"id":1,"command":"addRemainingTime","timer":"tea","seconds":60,"requestId":"r-1"}"#
+
+  /// A bench with a countdown from 3000 s that runs: it does not end within these tests.
+  private func running() -> HubBench {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"tea","duration":3000}"#)
+    return bench
+  }
+
+  private func addedTime(_ bench: inout HubBench) -> Double? {
+    bench.ask(#"{"command":"get","timer":"tea"}"#).timer?.number("addedTime")
+  }
+
+  @Test func `is made once and answered twice while it is under way`() {
+    var bench = running()
+    let one = bench.connect()
+    let other = bench.connect()
+    bench.send(Self.add, from: one)
+    bench.send(Self.add, from: other)
+
+    bench.store()
+
+    #expect(bench.heard(by: one) == ["hello", "ok 1"])
+    #expect(bench.heard(by: other) == ["hello", "ok 1"])
+    #expect(addedTime(&bench) == 60)
+  }
+
+  @Test func `is answered as the first time, though the timer has moved on`() {
+    var bench = running()
+    let first = bench.ask(Self.add)
+    bench.wait(10)
+    bench.ask(#"{"command":"pause","timer":"tea"}"#)
+
+    let second = bench.ask(Self.add)
+
+    #expect(second.isOK == true)
+    #expect(second.timer?.revision == first.timer?.revision)
+    #expect(second.timer?.time == first.timer?.time)
+    #expect(second.timer?.status == "running")
+    #expect(addedTime(&bench) == 60)
+  }
+
+  @Test func `is answered under the id of the second message`() {
+    var bench = running()
+    bench.ask(Self.add)
+
+    let reply = bench.ask(
+      #"{"id":"two","command":"addRemainingTime","timer":"tea","seconds":60,"requestId":"r-1"}"#)
+
+    #expect(reply.text("reply") == "two")
+  }
+
+  @Test func `is made once over a restart`() {
+    var bench = running()
+    let first = bench.ask(Self.add)
+
+    var restarted = bench.restarted()
+    let second = restarted.ask(Self.add)
+
+    #expect(second.isOK == true)
+    #expect(second.timer?.revision == first.timer?.revision)
+    #expect(addedTime(&restarted) == 60)
+  }
+
+  @Test func `is a removal once over a restart`() {
+    var bench = running()
+    bench.ask(#"{"command":"remove","timer":"tea","requestId":"r-1"}"#)
+
+    var restarted = bench.restarted()
+    let reply = restarted.ask(#"{"command":"remove","timer":"tea","requestId":"r-1"}"#)
+
+    #expect(reply.isOK == true)
+  }
+
+  @Test func `lists again what was finished`() {
+    var bench = running()
+    let json = #"{"command":"finishAll","requestId":"r-1"}"#
+    let first = bench.ask(json)
+
+    let second = bench.ask(json)
+
+    #expect(first.timers.count == 1)
+    #expect(second.timers.map(\.revision) == first.timers.map(\.revision))
+  }
+
+  @Test func `is made anew after ten minutes`() {
+    var bench = running()
+    bench.ask(Self.add)
+    bench.advance(600.000001)
+
+    bench.ask(Self.add)
+
+    #expect(addedTime(&bench) == 120)
+  }
+
+  @Test func `is made anew after ten minutes over a restart`() {
+    var bench = running()
+    bench.ask(Self.add)
+
+    var restarted = bench.restarted(after: 601)
+    restarted.ask(Self.add)
+
+    #expect(addedTime(&restarted) == 120)
+  }
+
+  @Test func `is known until ten minutes have passed`() {
+    var bench = running()
+    bench.ask(Self.add)
+    bench.advance(599)
+    bench.ask(#"{"command":"update","timer":"tea","title":"x","requestId":"r-2"}"#)
+
+    bench.ask(Self.add)
+
+    #expect(addedTime(&bench) == 60)
+  }
+
+  @Test func `is made when the disk refused it the first time`() {
+    var bench = running()
+    let connection = bench.connect()
+    bench.send(Self.add, from: connection)
+    bench.failStore()
+
+    bench.ask(Self.add)
+
+    #expect(addedTime(&bench) == 60)
+  }
+
+  @Test func `is judged anew when it was refused`() {
+    var bench = running()
+    let json = #"{"command":"resume","timer":"tea","requestId":"r-1"}"#
+    let first = bench.ask(json)
+    bench.ask(#"{"command":"pause","timer":"tea"}"#)
+
+    let second = bench.ask(json)
+
+    #expect(first.code == "timerHasNotPaused")
+    #expect(second.isOK == true)
+  }
+
+  @Test(arguments: [
+    #"{"command":"addRemainingTime","timer":"tea","seconds":61,"requestId":"r-1"}"#,
+    #"{"command":"addRemainingTime","timer":"rice","seconds":60,"requestId":"r-1"}"#,
+    #"{"command":"pause","timer":"tea","requestId":"r-1"}"#,
+    #"{"command":"finishAll","requestId":"r-1"}"#,
+  ])
+  func `is refused when it is another one`(_ other: String) {
+    var bench = running()
+    bench.ask(Self.add)
+
+    #expect(bench.ask(other).code == "badRequest")
+    #expect(bench.ask(#"{"command":"get","timer":"tea"}"#).timer?.status == "running")
+  }
+}
+
+@Suite struct `The ledger of requests` {
+  private static let request = ClientRequest.list
+
+  private func key(_ text: String) -> RequestKey {
+    guard let key = RequestKey(text) else { preconditionFailure("\(text) is no request's name") }
+    return key
+  }
+
+  @Test func `knows what was noted`() {
+    var ledger = RequestLedger()
+
+    ledger.note(key("a"), Self.request, .pending(1), at: 0)
+
+    #expect(ledger.entry(key("a"), at: 0)?.request == Self.request)
+    #expect(ledger.entry(key("b"), at: 0) == nil)
+  }
+
+  @Test func `forgets after ten minutes`() {
+    var ledger = RequestLedger()
+    ledger.note(key("a"), Self.request, .made(.done), at: 0)
+    ledger.note(key("b"), Self.request, .made(.done), at: 1)
+
+    ledger.note(key("c"), Self.request, .made(.done), at: 600.5)
+
+    #expect(ledger.entry(key("a"), at: 600.5) == nil)
+    #expect(ledger.entry(key("b"), at: 600.5) != nil)
+    #expect(ledger.entry(key("c"), at: 600.5) != nil)
+  }
+
+  @Test func `forgets what was not made`() {
+    var ledger = RequestLedger()
+    ledger.note(key("a"), Self.request, .pending(1), at: 0)
+
+    ledger.drop(key("a"))
+
+    #expect(ledger.entry(key("a"), at: 0) == nil)
+  }
+
+  @Test func `keeps a name that was noted again`() {
+    var ledger = RequestLedger()
+    ledger.note(key("a"), Self.request, .made(.done), at: 0)
+    ledger.drop(key("a"))
+    ledger.note(key("a"), Self.request, .made(.done), at: 500)
+
+    ledger.note(key("b"), Self.request, .made(.done), at: 700)
+
+    #expect(ledger.entry(key("a"), at: 700) != nil)
+  }
+
+  @Test func `tells both spellings of é apart`() {
+    var ledger = RequestLedger()
+
+    ledger.note(key("\u{E9}"), Self.request, .pending(1), at: 0)
+
+    #expect(ledger.entry(key("e\u{301}"), at: 0) == nil)
+  }
+
+  @Test func `doesn't grow without end`() {
+    var ledger = RequestLedger()
+
+    for index in 0..<50_000 {
+      ledger.note(
+        key("\(index)"), Self.request, .made(.done), at: Instant(microseconds: Int64(index)))
+    }
+
+    #expect(ledger.entry(key("0"), at: Instant(microseconds: 50_000)) == nil)
+    #expect(ledger.entry(key("49999"), at: Instant(microseconds: 50_000)) != nil)
+  }
+}

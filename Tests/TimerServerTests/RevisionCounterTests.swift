@@ -1,0 +1,71 @@
+import Testing
+import TimerCore
+import TimerStorage
+
+@testable import TimerServer
+
+@Suite struct `The counter of revisions` {
+  private static let clock = ClockReading(server: 0, boot: 0, bootID: "test")
+
+  @Test func `counts up`() {
+    var counter = RevisionCounter(ServerRecord())
+
+    #expect((0..<5).map { _ in counter.next() } == [1, 2, 3, 4, 5])
+  }
+
+  @Test func `has a ceiling on the disk above all that it gave`() {
+    var counter = RevisionCounter(ServerRecord())
+    var stored = ServerRecord()
+
+    for _ in 0..<5_000 {
+      let revision = counter.next()
+      if let record = counter.recordIfDue(Self.clock) { stored = record }
+
+      #expect(stored.revisionCeiling >= revision)
+    }
+  }
+
+  @Test func `is written seldom`() {
+    var counter = RevisionCounter(ServerRecord())
+
+    let records = (0..<5_000).count { _ in
+      _ = counter.next()
+      return counter.recordIfDue(Self.clock) != nil
+    }
+
+    #expect(records <= 100)
+  }
+
+  @Test func `goes on above the ceiling after a crash`() {
+    var counter = RevisionCounter(ServerRecord(revisionCeiling: 1_000))
+
+    #expect(counter.next() == 1_001)
+  }
+
+  @Test func `goes on above what a timer's file has`() {
+    var counter = RevisionCounter(ServerRecord(revisionCeiling: 10))
+
+    counter.note(500)
+    counter.note(20)
+
+    #expect(counter.next() == 501)
+  }
+
+  @Test func `is written anew when a write was lost`() {
+    var counter = RevisionCounter(ServerRecord())
+    _ = counter.next()
+    _ = counter.recordIfDue(Self.clock)
+
+    counter.recordWasLost()
+
+    #expect(counter.recordIfDue(Self.clock) != nil)
+  }
+
+  @Test func `leaves no gap when the server stops`() {
+    var counter = RevisionCounter(ServerRecord())
+    _ = counter.next()
+    _ = counter.next()
+
+    #expect(counter.farewell(Self.clock).revisionCeiling == 2)
+  }
+}

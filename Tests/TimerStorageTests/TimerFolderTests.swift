@@ -1,0 +1,254 @@
+import Foundation
+import Testing
+import TimerCore
+
+@testable import TimerStorage
+
+@Suite struct `A data folder` {
+  private let temporary = TemporaryFolder()
+
+  private func open() throws -> TimerFolder { try TimerFolder(path: temporary.path) }
+
+  @Test func `is empty at first`() throws {
+    var folder = try TimerFolder(path: temporary.path("data"))
+
+    let contents = try folder.load()
+
+    #expect(contents.timers == [])
+    #expect(contents.server == ServerRecord())
+    #expect(contents.faults == [])
+  }
+
+  @Test func `has one owner, whom it names to another`() throws {
+    let first = try open()
+    let process = Int(ProcessInfo.processInfo.processIdentifier)
+
+    #expect(throws: FolderError.owned(by: process)) { try open() }
+
+    #expect(first.path == temporary.path)
+    #expect("\(FolderError.owned(by: process))".contains("\(process)"))
+  }
+
+  @Test func `may be owned by the next when the first is gone`() throws {
+    do { _ = try open() }
+
+    #expect(throws: Never.self) { try open() }
+  }
+
+  @Test func `can't be a file`() throws {
+    try temporary.write("x", to: "file")
+
+    #expect(throws: FolderError.self) { try TimerFolder(path: temporary.path("file")) }
+  }
+
+  @Test func `brings back what was written`() throws {
+    let names = ["a_b", "a/b", "..", "%2F", "'", "?#", "🍵", "caf\u{E9}", "cafe\u{301}"]
+    let records = names.map { TimerRecord.make($0) }
+    do {
+      var folder = try open()
+      try folder.store(
+        records.enumerated().map { index, record in
+          TimerWrite(ticket: UInt64(index + 1), timers: [record.timer.id: record])
+        })
+    }
+
+    var folder = try open()
+    let contents = try folder.load()
+
+    #expect(Set(contents.timers) == Set(records))
+    #expect(contents.faults == [])
+  }
+
+  @Test func `brings back what was durable when the process died`() throws {
+    do {
+      var folder = try open()
+      try folder.commit([.make(1, revision: 1), .make(2, revision: 2)])
+    }
+
+    var folder = try open()
+
+    #expect(try folder.load().timers == [.make(revision: 2)])
+  }
+
+  @Test func `brings back what the server remembers`() throws {
+    let server = ServerRecord(
+      revisionCeiling: 1_012,
+      removals: [
+        ServerRecord.Removal(
+          timer: id("tea"), request: AnsweredRequest(requestId: "r", revision: 9, at: 5.000001))
+      ])
+    do {
+      var folder = try open()
+      try folder.store([
+        TimerWrite(ticket: 1, timers: [id("tea"): nil, id("rice"): .make("rice")], server: server)
+      ])
+    }
+
+    var folder = try open()
+    let contents = try folder.load()
+
+    #expect(contents.server == server)
+    #expect(contents.timers == [.make("rice")])
+  }
+
+  @Test func `forgets a timer that was removed`() throws {
+    var folder = try open()
+    try folder.store([.make(1)])
+
+    try folder.store([TimerWrite(ticket: 2, timers: [id("tea"): nil])])
+
+    #expect(try folder.load().timers == [])
+  }
+
+  @Test func `tells of files that hold no timer, at no cost to others`() throws {
+    var folder = try open()
+    try folder.store([.make(1)])
+    try temporary.write("", to: "empty.json")
+    try temporary.write("{}", to: "%61.json")
+    try temporary.write(
+      String(decoding: TimerRecord.make("rice").contents(), as: UTF8.self), to: "copy.json")
+    try temporary.makeFolder("folder.json")
+
+    let contents = try folder.load()
+
+    #expect(contents.timers == [.make()])
+    #expect(
+      contents.faults.map(\.fileName) == ["%61.json", "copy.json", "empty.json", "folder.json"])
+  }
+
+  @Test func `puts a file aside that holds no timer, with its contents`() throws {
+    var folder = try open()
+    try temporary.write("by hand", to: "notes.json")
+
+    let fault = try #require(try folder.load().faults.first)
+
+    let path = try #require(fault.movedTo)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "by hand")
+    #expect(fault.timer == id("notes"))
+    #expect(temporary.read("notes.json") == nil)
+  }
+}
+
+@Suite struct `A change by others` {
+  private let temporary = TemporaryFolder()
+
+  /// A folder that holds the timer `tea`.
+  private func stored() throws -> TimerFolder {
+    var folder = try TimerFolder(path: temporary.path)
+    try folder.store([.make(1)])
+    return folder
+  }
+
+  private func edit(_ name: String, _ record: TimerRecord) throws {
+    try temporary.write(String(decoding: record.contents(), as: UTF8.self), to: name)
+  }
+
+  @Test func `is none that we made ourselves`() throws {
+    var folder = try stored()
+
+    try folder.store([.make(2, revision: 13), .make(3, "rice")])
+
+    #expect(folder.changesByOthers(nil).changes.isEmpty)
+    #expect(folder.changesByOthers(["tea.json", "rice.json"]).changes.isEmpty)
+  }
+
+  @Test func `is none that we are about to make`() throws {
+    var folder = try stored()
+    try folder.commit([.make(2, revision: 13)])
+
+    try edit("tea.json", .make(revision: 99))
+
+    #expect(folder.changesByOthers(["tea.json"]).changes.isEmpty)
+  }
+
+  @Test func `may be an edit`() throws {
+    var folder = try stored()
+    var edited = TimerRecord.make()
+    edited.timer.settings.title = "by hand"
+
+    try edit("tea.json", edited)
+
+    guard case .edited(let record) = folder.changesByOthers(["tea.json"]).changes.first else {
+      Issue.record("no edit")
+      return
+    }
+    #expect(record == edited)
+  }
+
+  @Test func `may be a new file`() throws {
+    var folder = try stored()
+
+    try edit("rice.json", .make("rice"))
+
+    guard case .edited(let record) = folder.changesByOthers(nil).changes.first else {
+      Issue.record("no edit")
+      return
+    }
+    #expect(record == .make("rice"))
+  }
+
+  @Test func `may be a removal`() throws {
+    var folder = try stored()
+
+    try temporary.remove("tea.json")
+
+    guard case .removed(let removed) = folder.changesByOthers(nil).changes.first else {
+      Issue.record("no removal")
+      return
+    }
+    #expect(removed == id("tea"))
+  }
+
+  @Test func `is in doubt at first when it may be half written`() throws {
+    var folder = try stored()
+
+    try temporary.write("{", to: "tea.json")
+    let firstLook = folder.changesByOthers(["tea.json"])
+    try edit("tea.json", .make(revision: 14))
+    let secondLook = folder.changesByOthers(["tea.json"], isSecondLook: true)
+
+    #expect(firstLook.changes.isEmpty)
+    #expect(firstLook.doubtful == ["tea.json"])
+    guard case .edited(let record) = secondLook.changes.first else {
+      Issue.record("no edit")
+      return
+    }
+    #expect(record == .make(revision: 14))
+  }
+
+  @Test func `may be damage, which is left as it is`() throws {
+    var folder = try stored()
+
+    try temporary.write("{", to: "tea.json")
+    let doubtful = folder.changesByOthers(["tea.json"]).doubtful
+
+    guard
+      case .damaged(let fault) = folder.changesByOthers(doubtful, isSecondLook: true).changes.first
+    else {
+      Issue.record("no damage")
+      return
+    }
+    #expect(fault.timer == id("tea"))
+    #expect(temporary.read("tea.json") == "{")
+    #expect(folder.changesByOthers(nil).doubtful.isEmpty)
+  }
+
+  @Test func `is told once`() throws {
+    var folder = try stored()
+    try edit("rice.json", .make("rice"))
+    try temporary.remove("tea.json")
+
+    #expect(folder.changesByOthers(nil).changes.count == 2)
+    #expect(folder.changesByOthers(nil).changes.isEmpty)
+  }
+
+  @Test(arguments: [".tea.json.new", ".server", "notes.txt", "quarantine"] as [FileName])
+  func `is none to what is no timer's file`(_ name: FileName) throws {
+    var folder = try stored()
+
+    try temporary.write("x", to: name.text)
+
+    #expect(folder.changesByOthers(nil).changes.isEmpty)
+    #expect(folder.changesByOthers([name]).changes.isEmpty)
+  }
+}

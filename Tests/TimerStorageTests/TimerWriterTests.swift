@@ -1,0 +1,245 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import TimerCore
+
+@testable import TimerStorage
+
+/// What a writer has told.
+private final class Notes: Sendable {
+  private let notes = Mutex<[DiskNote]>([])
+
+  func add(_ note: DiskNote) { notes.withLock { $0.append(note) } }
+
+  private var reports: [WriteReport] {
+    notes.withLock { notes in
+      notes.flatMap { note -> [WriteReport] in
+        if case .stored(let reports) = note { reports } else { [] }
+      }
+    }
+  }
+
+  var tickets: [UInt64] { reports.map(\.ticket) }
+  var successes: [UInt64] {
+    reports.filter { if case .success = $0.result { true } else { false } }.map(\.ticket)
+  }
+  /// How many files were behind, each time that was told.
+  var behind: [Int] {
+    notes.withLock { notes in
+      notes.compactMap { note -> Int? in
+        if case .filesBehind(let errors) = note { errors.count } else { nil }
+      }
+    }
+  }
+}
+
+@Suite struct `The disk's thread` {
+  private let temporary = TemporaryFolder()
+  private let notes = Notes()
+
+  private func writer() throws -> TimerWriter {
+    TimerWriter(folder: try TimerFolder(path: temporary.path)) { [notes] in notes.add($0) }
+  }
+
+  @Test func `reports a write when it is done`() throws {
+    let writer = try writer()
+
+    writer.submit([.make(1)])
+    writer.finish()
+
+    #expect(notes.successes == [1])
+    #expect(temporary.read("tea.json") != nil)
+  }
+
+  @Test func `has nothing to say of nothing`() throws {
+    let writer = try writer()
+
+    writer.submit([])
+    writer.finish()
+
+    #expect(notes.tickets == [])
+  }
+
+  @Test func `reports 1 000 writes that come at once, in their order`() throws {
+    let writer = try writer()
+
+    writer.submit((1...1_000).map { .make(UInt64($0), "t\($0 % 50)", revision: $0) })
+    writer.finish()
+
+    #expect(notes.successes == Array(1...1_000))
+    #expect(temporary.read("t0.json")?.contains("\"revision\": 1000") == true)
+  }
+
+  @Test func `reports 1 000 writes that come one by one, in their order`() throws {
+    let writer = try writer()
+
+    for ticket in 1...1_000 { writer.submit([.make(UInt64(ticket), revision: ticket)]) }
+    writer.finish()
+
+    #expect(notes.successes == Array(1...1_000))
+    #expect(temporary.read("tea.json")?.contains("\"revision\": 1000") == true)
+  }
+
+  @Test func `keeps the order between writes of one file and of several`() throws {
+    let writer = try writer()
+    let both = TimerWrite(
+      ticket: 2, timers: [id("tea"): .make(revision: 2), id("rice"): .make("rice", revision: 2)],
+      bases: [1])
+
+    writer.submit([.make(1, revision: 1), both, .make(3, revision: 3, bases: [2])])
+    writer.finish()
+
+    #expect(notes.successes == [1, 2, 3])
+    #expect(temporary.read("tea.json")?.contains("\"revision\": 3") == true)
+    #expect(temporary.read("rice.json")?.contains("\"revision\": 2") == true)
+  }
+
+  @Test func `tells of files that are behind once, and once when they are not`() throws {
+    let writer = try writer()
+    try temporary.makeFolder("tea.json")
+
+    writer.submit([.make(1)])
+    writer.finish()
+    writer.finish()
+    try temporary.remove("tea.json")
+    writer.finish()
+
+    #expect(notes.successes == [1])
+    #expect(notes.behind == [1, 0])
+    #expect(temporary.read("tea.json") != nil)
+  }
+}
+
+@Suite struct `The disk's thread after a failure` {
+  private let temporary = TemporaryFolder()
+  private let notes = Notes()
+  private let writer: TimerWriter
+
+  /// A writer whose write 1, of `tea`, has failed; another one would not.
+  init() throws {
+    try temporary.breakLog()
+    writer = TimerWriter(folder: try TimerFolder(path: temporary.path)) { [notes] in notes.add($0) }
+    writer.submit([.make(1)])
+    writer.finish()
+    try #require(notes.tickets == [1] && notes.successes == [])
+  }
+
+  @Test func `has written nothing of it`() {
+    #expect(temporary.read("tea.json") == nil)
+  }
+
+  @Test func `refuses what builds on the failed write`() {
+    writer.submit([.make(2, bases: [1])])
+    writer.finish()
+
+    #expect(notes.tickets == [1, 2])
+    #expect(notes.successes == [])
+    #expect(temporary.read("tea.json") == nil)
+  }
+
+  @Test func `refuses what builds on what builds on it, one after the other`() {
+    writer.submit([.make(2, bases: [1])])
+    writer.finish()
+    writer.submit([.make(3, bases: [2])])
+    writer.finish()
+
+    #expect(notes.successes == [])
+    #expect(temporary.read("tea.json") == nil)
+  }
+
+  @Test func `refuses what builds on what builds on it, in one go`() {
+    writer.submit([.make(2, bases: [1]), .make(3, bases: [2]), .make(4, bases: [3])])
+    writer.finish()
+
+    #expect(notes.tickets == [1, 2, 3, 4])
+    #expect(notes.successes == [])
+    #expect(temporary.read("tea.json") == nil)
+  }
+
+  @Test func `refuses a write of several files that builds on it, as a whole`() {
+    let both = TimerWrite(
+      ticket: 2, timers: [id("tea"): .make(), id("rice"): .make("rice")], bases: [1])
+
+    writer.submit([both, .make(3, "rice", bases: [2])])
+    writer.finish()
+
+    #expect(notes.successes == [])
+    #expect(temporary.read("rice.json") == nil)
+  }
+
+  @Test func `takes what doesn't build on it`() {
+    writer.submit([.make(2, bases: [1]), .make(3, "rice")])
+    writer.finish()
+
+    #expect(notes.tickets == [1, 2, 3])
+    #expect(notes.successes == [3])
+    #expect(temporary.read("rice.json") != nil)
+  }
+
+  @Test func `takes the same timer again from the one who heard of it`() {
+    writer.submit([.make(2, reported: 1)])
+    writer.finish()
+
+    #expect(notes.successes == [2])
+    #expect(temporary.read("tea.json") != nil)
+  }
+}
+
+@Suite struct `The disk's thread on the watch` {
+  private let temporary = TemporaryFolder()
+
+  /// What others did to the files, told one note at a time.
+  private final class Watch: Sendable {
+    private let changes = Mutex<[ExternalChange]>([])
+    private let bell = DispatchSemaphore(value: 0)
+
+    func hear(_ note: DiskNote) {
+      guard case .external(let more) = note else { return }
+      changes.withLock { $0 += more }
+      bell.signal()
+    }
+
+    /// All that was told, once anything was.
+    func changesTold() -> [ExternalChange] {
+      _ = bell.wait(timeout: .now() + 10)
+      return changes.withLock { $0 }
+    }
+  }
+
+  @Test func `tells of an edit, and not of what it wrote itself`() throws {
+    let watch = Watch()
+    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path)) { watch.hear($0) }
+    try writer.watch(temporary.path)
+    writer.submit([.make(1), .make(2, "rice")])
+    writer.finish()
+    var edited = TimerRecord.make()
+    edited.timer.settings.title = "by hand"
+
+    try temporary.replace("tea.json", by: edited.contents())
+    let changes = watch.changesTold()
+
+    guard case .edited(let record) = changes.first, changes.count == 1 else {
+      Issue.record("\(changes)")
+      return
+    }
+    #expect(record == edited)
+  }
+
+  @Test func `tells of a removal`() throws {
+    let watch = Watch()
+    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path)) { watch.hear($0) }
+    try writer.watch(temporary.path)
+    writer.submit([.make(1)])
+    writer.finish()
+
+    try temporary.remove("tea.json")
+    let changes = watch.changesTold()
+
+    guard case .removed(let removed) = changes.first, changes.count == 1 else {
+      Issue.record("\(changes)")
+      return
+    }
+    #expect(removed == id("tea"))
+  }
+}
