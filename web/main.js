@@ -5,6 +5,7 @@ import { ServerClock } from "./clock.js";
 import { parseDuration, reading } from "./countdown.js";
 import { freshness } from "./freshness.js";
 import { TimerSync } from "./timersync.js";
+import { takeToken } from "./token.js";
 import { TimerView, announce, showLink } from "./view.js";
 
 const MOST_DELAY = 30; // seconds
@@ -12,7 +13,7 @@ const SPOKEN = { started: "started", paused: "paused", resumed: "resumed", finis
 
 const parameters = new URLSearchParams(location.search);
 const shownName = parameters.get("timer") || null;
-const token = parameters.get("token");
+const token = takeToken();
 
 const views = new Map(); // name → TimerView
 const clock = new ServerClock();

@@ -50,7 +50,7 @@ export class TimerSync {
   }
 
   get mayControl() {
-    return this.isOnline && this.role !== "view";
+    return this.isOnline && this.role === "control";
   }
 
   connect() {

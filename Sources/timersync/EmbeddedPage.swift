@@ -13,6 +13,7 @@ enum EmbeddedPage {
       "main.js": PackageResources.main_js,
       "style.css": PackageResources.style_css,
       "timersync.js": PackageResources.timersync_js,
+      "token.js": PackageResources.token_js,
       "view.js": PackageResources.view_js,
     ]
   }

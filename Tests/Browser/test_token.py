@@ -1,0 +1,59 @@
+"""A page that was opened with a token, against a server that asks for one."""
+
+import re
+import subprocess
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def guarded(server):
+    """The server with two tokens, by role."""
+    def add(role):
+        return subprocess.run(
+            [server.binary, "token", "add", "--name", role, "--role", role, "--data", str(server.data)],
+            check=True, capture_output=True, text=True, timeout=20).stdout.strip()
+
+    server.tokens = {role: add(role) for role in ("view", "control")}
+    server.stop()
+    server.start()
+    return server
+
+
+def test_the_token_leaves_the_address_bar_and_stays_with_the_tab(guarded, open_page):
+    page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}")
+    page.get_by_label("Name").fill("tea")
+    page.get_by_label("Duration").fill("5m")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.locator('[data-timer="tea"][data-digits]').wait_for()
+    assert "token" not in page.url and guarded.tokens["control"] not in page.url
+
+    page.reload()
+
+    page.locator('[data-timer="tea"][data-digits]').wait_for()
+    assert "token" not in page.url
+
+
+def test_who_may_only_look_can_press_nothing(guarded, open_page):
+    control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}")
+    control.get_by_label("Name").fill("tea")
+    control.get_by_label("Duration").fill("5m")
+    control.get_by_role("button", name="Start", exact=True).click()
+    control.locator('[data-timer="tea"][data-digits]').wait_for()
+
+    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}")
+    expect(page.locator("[data-digits]")).to_have_text(re.compile(r"^4:|^5:00"))
+
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_disabled()
+    assert "timer=tea" in page.url and "token" not in page.url
+
+
+def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
+    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}")
+    page.get_by_text("waiting", exact=False).first.wait_for()
+
+    subprocess.run(
+        [guarded.binary, "token", "remove", "view", "--data", str(guarded.data)], check=True, timeout=20)
+
+    page.get_by_text("does not let this page in", exact=False).first.wait_for(timeout=5000)
