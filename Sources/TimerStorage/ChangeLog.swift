@@ -145,7 +145,8 @@ struct ChangeLog {
     for change in changes {
       for byte in change.fileName.text.utf8 { hash.add(byte) }
       hash.add(0xff)
-      for byte in change.contents ?? Data() { hash.add(byte) }
+      // As an array, which is walked far faster than `Data`.
+      for byte in Array(change.contents ?? Data()) { hash.add(byte) }
     }
     return hash.value
   }

@@ -27,7 +27,7 @@ public final class TimerWriter: Sendable {
   /// So many changes at once are in their files before they are answered.
   private static let fewWrites = 4
   /// So many files are written before changes that came meanwhile have their turn.
-  private static let filesAtOnce = 256
+  private static let filesAtOnce = 8
   /// An editor that empties a file first has filled it again by then.
   private static let editPause = DispatchTimeInterval.milliseconds(200)
 
@@ -115,7 +115,7 @@ public final class TimerWriter: Sendable {
       if !isBehind, !isBusy { checkpoint(&state) }
       return (isBehind, state.folder.isCheckpointed)
     }
-    if isBehind { tidySoon(.milliseconds(20)) } else if !isDone { tidySoon() }
+    if isBehind { tidySoon(.milliseconds(5)) } else if !isDone { tidySoon() }
   }
 
   private func checkpoint(_ state: inout State) {
