@@ -21,8 +21,8 @@ struct Board {
     /// The write that `latest` waits for.
     var ticket: UInt64?
     var answered: [AnsweredRequest] = []
-    /// A late crossing of which nobody was told yet.
-    var untoldEnd: Instant?
+    /// Late crossings of which nobody was told yet.
+    var untoldEnds: [Instant] = []
   }
 
   init(clock: ClockAnchor, server: ServerRecord = ServerRecord()) {
@@ -77,12 +77,12 @@ struct Board {
     keep(
       Slot(
         durable: shifted, latest: shifted, ticket: nil, answered: record.answered,
-        untoldEnd: record.untoldEnd), of: record.timer.id)
+        untoldEnds: record.untoldEnds), of: record.timer.id)
   }
 
-  /// A crossing from before this start of which nobody was told.
-  func untoldEnd(_ id: TimerID) -> Instant? {
-    slots[id]?.untoldEnd
+  /// Crossings from before this start of which nobody was told.
+  func untoldEnds(_ id: TimerID) -> [Instant] {
+    slots[id]?.untoldEnds ?? []
   }
 
   /// What a change would make of a timer, by the rules.
@@ -116,7 +116,8 @@ struct Board {
       if let ticket = slot.ticket { bases.insert(ticket) }
       slot.latest = proposal.after
       slot.ticket = lastTicket
-      slot.untoldEnd = proposal.lateEnd
+      if let end = proposal.lateEnd { slot.untoldEnds.append(end) }
+      if proposal.after == nil { slot.untoldEnds = [] }
       if let key {
         slot.answered = AnsweredRequest.keeping(
           slot.answered, and: AnsweredRequest(requestId: key.text, revision: revision, at: now),
@@ -138,10 +139,10 @@ struct Board {
 
   /// Somebody was told of a late crossing: it is told no more, not by a later server either.
   mutating func adoptTold(_ id: TimerID, at now: Instant) -> TimerWrite? {
-    guard var slot = slots[id], slot.untoldEnd != nil, slot.latest != nil else { return nil }
+    guard var slot = slots[id], !slot.untoldEnds.isEmpty, slot.latest != nil else { return nil }
     lastTicket += 1
     let bases = Set([slot.ticket].compactMap(\.self))
-    slot.untoldEnd = nil
+    slot.untoldEnds = []
     keep(slot, of: id)
     pending[lastTicket] = PendingChange(ticket: lastTicket)
     return TimerWrite(
@@ -153,7 +154,7 @@ struct Board {
     slot.latest.map {
       TimerRecord(
         timer: $0, clock: clock.reading(at: now), answered: slot.answered,
-        untoldEnd: slot.untoldEnd)
+        untoldEnds: slot.untoldEnds)
     }
   }
 

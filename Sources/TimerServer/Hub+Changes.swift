@@ -36,7 +36,8 @@ extension Hub {
     guard let change = board.settle(ticket) else { return }
     counters.changesMade += change.proposals.count
     for proposal in change.proposals {
-      lateEnds.forget(proposal.id)
+      if proposal.after == nil { lateEnds.forget(proposal.id) }
+      if !proposal.cause.isEnd { untouched.remove(proposal.id) }
       quarantine.forget(proposal.id)
       follow(proposal.id, at: now)
     }
@@ -196,6 +197,12 @@ extension Hub {
       return
     }
     guard late else {
+      if untouched.contains(proposal.id), lateEnds.isEarly(now),
+        !sessions.values.contains(where: { $0.hears(proposal.id) })
+      {
+        // The screens that followed it before the restart are not back yet: they are told when they come.
+        lateEnds.note(proposal.id, endedAt: instant)
+      }
       broadcast(.snapshot(proposal.cause, [reading]), of: proposal.id, replaceable: false, &actions)
       return
     }
@@ -227,6 +234,12 @@ extension Hub {
     let frame = Frame(ServerMessage.snapshot(.tick, readings).text, replaces: group.number)
     actions.transport.append(.broadcast(frame, to: group))
     counters.broadcasts += 1
+  }
+}
+
+extension SnapshotCause {
+  fileprivate var isEnd: Bool {
+    if case .ended = self { true } else { false }
   }
 }
 

@@ -272,15 +272,17 @@ extension Hub {
   private mutating func tellLateEnds(
     to connection: ConnectionID, at now: Instant, _ actions: inout HubActions
   ) {
-    for (id, endedAt) in lateEnds.all(at: now) {
+    for (id, ends) in lateEnds.all(at: now) {
       guard let timer = reading(id, at: now), let session = sessions[connection], session.hears(id),
         !session.heardEnds.contains(id)
       else { continue }
       sessions[connection]?.heardEnds.insert(id)
       noteTold(id, at: now, &actions)
       actions.send(ServerMessage.snapshot(.restored, [timer]).text, to: connection)
-      let ended = SnapshotCause.ended(at: endedAt, late: true)
-      actions.send(ServerMessage.snapshot(ended, [timer]).text, to: connection)
+      for end in ends {
+        let ended = SnapshotCause.ended(at: end, late: true)
+        actions.send(ServerMessage.snapshot(ended, [timer]).text, to: connection)
+      }
     }
   }
 }

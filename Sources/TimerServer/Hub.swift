@@ -18,6 +18,8 @@ struct Hub {
   /// The transport's figures, as of the last HTTP request.
   var transport = TransportCounters()
   var running: Set<TimerID> = []
+  /// Timers that run since before this start, and that nobody has changed.
+  var untouched: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
   /// nil until there is a file of tokens.
@@ -59,6 +61,7 @@ struct Hub {
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
+    untouched = running
     tokens = options.tokens
     deadlines.set(.tokenEnd, tokens?.nextEnd(after: now))
   }
@@ -117,9 +120,10 @@ struct Hub {
 
   private mutating func restore(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
     follow(id, at: now)
-    if let end = board.untoldEnd(id) { lateEnds.note(id, endedAt: end) }
-    guard let crossing = board.crossing(of: id, at: now, late: true) else { return }
-    adopt([crossing], at: now, &actions)
+    for end in board.untoldEnds(id) { lateEnds.note(id, endedAt: end) }
+    while let crossing = board.crossing(of: id, at: now, late: true) {
+      adopt([crossing], at: now, &actions)
+    }
   }
 
   private mutating func stop(at now: Instant, _ actions: inout HubActions) {
@@ -181,7 +185,7 @@ struct Counters: Equatable {
 /// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.
 struct LateEnds {
   let startedAt: Instant
-  private var ends: [TimerID: Instant] = [:]
+  private var ends: [TimerID: [Instant]] = [:]
 
   /// How long after the start newcomers are told.
   static let told: Seconds = 60
@@ -191,17 +195,22 @@ struct LateEnds {
   }
 
   mutating func note(_ id: TimerID, endedAt: Instant) {
-    ends[id] = endedAt
+    ends[id, default: []].append(endedAt)
   }
 
-  /// A timer that has changed since has more to tell than how it ended.
+  /// A timer that is gone tells nothing.
   mutating func forget(_ id: TimerID) {
     ends[id] = nil
   }
 
-  /// Each timer with its end, sorted by name.
-  func all(at now: Instant) -> [(id: TimerID, endedAt: Instant)] {
-    guard !ends.isEmpty, now < startedAt + Self.told else { return [] }
-    return ends.sorted { $0.key < $1.key }.map { (id: $0.key, endedAt: $0.value) }
+  /// Each timer with its ends, sorted by name.
+  func all(at now: Instant) -> [(id: TimerID, ends: [Instant])] {
+    guard !ends.isEmpty, isEarly(now) else { return [] }
+    return ends.sorted { $0.key < $1.key }.map { (id: $0.key, ends: $0.value) }
+  }
+
+  /// Whether newcomers are told still.
+  func isEarly(_ now: Instant) -> Bool {
+    now < startedAt + Self.told
   }
 }

@@ -75,6 +75,13 @@ struct RequestLedger {
       let shift = contents.server.clock?.shift(to: clock) ?? .zero
       found.append(Found(removal.request, of: id, shift, removed: true))
     }
+    for request in contents.requests {
+      guard let id = TimerID(request.timer) else { continue }
+      let answered = AnsweredRequest(
+        requestId: request.requestId, revision: request.revision,
+        at: Instant(Seconds(clamping: request.at)))
+      found.append(Found(answered, of: id, .zero, removed: request.removed))
+    }
     let oldest = clock.server - AnsweredRequest.remembered
     for request in found.sorted(by: { $0.at < $1.at }) where request.at >= oldest {
       restore(request)

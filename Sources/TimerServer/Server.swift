@@ -19,10 +19,11 @@ public final class Server {
   public init(_ settings: ServerSettings) throws(ServerFailure) {
     let log = Log(level: settings.logLevel)
     self.log = log
+    clock = ServerClock.system()
     var folder: TimerFolder
     let contents: TimerFolder.Contents
     do {
-      folder = try TimerFolder(path: settings.dataFolder)
+      folder = try TimerFolder(path: settings.dataFolder, clock: clock.anchor.start)
     } catch {
       throw .dataFolder(settings.dataFolder, "\(error)")
     }
@@ -38,7 +39,6 @@ public final class Server {
     let mailbox = Mailbox<DiskNote>()
     self.mailbox = mailbox
     writer = TimerWriter(folder: folder) { mailbox.post($0) }
-    clock = ServerClock.system()
     var actions = HubActions()
     hub = Hub(
       settings.hubOptions(tokens.first), clock: clock.anchor, contents: contents, at: clock.now(),

@@ -16,17 +16,24 @@ struct ChangeLog {
   /// An entry that was refused may be in the log all the same: it has to begin anew.
   private(set) var isInDoubt = false
 
-  /// Opens the log, makes one where there is none, and gives the steps that it holds.
-  static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, steps: [FolderStep]) {
+  /// What a log holds.
+  struct Found {
+    var steps: [FolderStep] = []
+    /// The whole log, when more than its end is damaged: a crash can tear only the last entry.
+    var damaged: Data?
+  }
+
+  /// Opens the log, makes one where there is none, and gives what it holds.
+  static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, found: Found) {
     let file = try Disk.open(path, O_RDWR | O_CREAT)
     let bytes = try Disk.read(path)
-    let (steps, length) = entries(in: bytes)
+    let (found, length) = entries(in: bytes)
     if length < bytes.count {
       // What lies behind a torn entry must not count again once the torn one is written over.
       try Disk.cut(file, to: length, path)
       try Disk.syncData(file, path)
     }
-    return (ChangeLog(path: path, file: file, length: length, room: length), steps)
+    return (ChangeLog(path: path, file: file, length: length, room: length), found)
   }
 
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
@@ -113,20 +120,34 @@ struct ChangeLog {
     for case let contents? in step.changes.map(\.contents) { bytes.append(contents) }
   }
 
-  /// The whole entries from the start on, and how many bytes they are.
-  private static func entries(in bytes: Data) -> (steps: [FolderStep], length: UInt64) {
-    var steps: [FolderStep] = []
+  /// Every whole entry, and how many bytes there are up to the end of the last one. Entries behind a damaged
+  /// one count: each was answered.
+  private static func entries(in bytes: Data) -> (found: Found, length: UInt64) {
+    var found = Found()
+    var end = bytes.startIndex
     var rest = bytes[...]
-    while let line = rest.firstIndex(of: UInt8(ascii: "\n")),
-      let head = try? JSONDecoder().decode(Head.self, from: rest[..<line]),
-      let step = step(head, rest[rest.index(after: line)...])
-    {
-      steps.append(step)
-      rest = rest[rest.index(after: line)...].dropFirst(
-        head.files.reduce(0) { $0 + ($1.bytes ?? 0) })
+    var isDamaged = !rest.isEmpty && rest.first != 0 && !rest.starts(with: mark)
+    while let start = rest.firstRange(of: mark)?.lowerBound {
+      rest = rest[start...]
+      guard let line = rest.firstIndex(of: UInt8(ascii: "\n")),
+        let head = try? JSONDecoder().decode(Head.self, from: rest[..<line]),
+        let step = step(head, rest[rest.index(after: line)...])
+      else {
+        rest = rest.dropFirst(mark.count)
+        continue
+      }
+      isDamaged = isDamaged || start != end
+      found.steps.append(step)
+      let size = head.files.reduce(0) { $0 + ($1.bytes ?? 0) }
+      rest = rest[rest.index(after: line)...].dropFirst(size)
+      end = rest.startIndex
     }
-    return (steps, UInt64(rest.startIndex - bytes.startIndex))
+    if isDamaged { found.damaged = bytes }
+    return (found, UInt64(end - bytes.startIndex))
   }
+
+  /// How each entry begins.
+  private static let mark = Data("{\"files\":[".utf8)
 
   private static func step(_ head: Head, _ bytes: Data) -> FolderStep? {
     let count = head.files.reduce(0) { $0 + ($1.bytes ?? 0) }

@@ -22,19 +22,30 @@ public struct JSONFolder {
 
   /// Makes the folder where there is none, and finishes what a crash left half done.
   public init(path: String) throws(DiskError) {
+    try self.init(path: path) { _, _ in }
+  }
+
+  /// What `recovered` is given was in the log; what it adds is durable before the log is emptied.
+  init(
+    path: String, recovered: (inout JSONFolder, ChangeLog.Found) -> Void
+  ) throws(DiskError) {
     self.path = path
     inside = path + "/" + Self.insideName
     try Self.prepare(path)
-    let steps: [FolderStep]
-    (log, steps) = try ChangeLog.open(inside + "/log")
+    let found: ChangeLog.Found
+    (log, found) = try ChangeLog.open(inside + "/log")
     for name in try names() where name.isHidden && name.ends(with: Self.beside) {
       // What was being written when the process died is in the log, or was not answered.
       try Disk.remove(filePath(name))
     }
-    for change in steps.flatMap(\.changes) {
-      unwritten.updateValue(change.contents, forKey: change.fileName)
-    }
+    for change in found.steps.flatMap(\.changes) { put(change) }
+    recovered(&self, found)
     try checkpoint()
+  }
+
+  /// Has a file written with the others, though no log knows of it.
+  mutating func put(_ change: FileChange) {
+    unwritten.updateValue(change.contents, forKey: change.fileName)
   }
 
   /// Makes the folder where there is none, and checks that it can be written to.
@@ -86,6 +97,20 @@ public struct JSONFolder {
 
   /// Puts a file aside where nothing reads it; its new path.
   public mutating func quarantine(_ fileName: FileName) throws(DiskError) -> String {
+    let target = try placeInQuarantine(fileName)
+    try Disk.rename(filePath(fileName), to: target)
+    known[fileName] = nil
+    return target
+  }
+
+  /// Keeps contents where nothing reads them; their path.
+  func quarantine(_ contents: Data, as fileName: FileName) throws(DiskError) -> String {
+    let target = try placeInQuarantine(fileName)
+    _ = try Disk.write(contents, to: target)
+    return target
+  }
+
+  private func placeInQuarantine(_ fileName: FileName) throws(DiskError) -> String {
     let folder = path + "/quarantine"
     try Disk.makeFolders(folder)
     var target = folder + "/" + fileName.text
@@ -94,8 +119,6 @@ public struct JSONFolder {
       copies += 1
       target = folder + "/" + fileName.text + ".\(copies)"
     }
-    try Disk.rename(filePath(fileName), to: target)
-    known[fileName] = nil
     return target
   }
 
@@ -114,9 +137,7 @@ public struct JSONFolder {
       try checkpoint()
       try log.append(steps)
     }
-    for change in steps.flatMap(\.changes) {
-      unwritten.updateValue(change.contents, forKey: change.fileName)
-    }
+    for change in steps.flatMap(\.changes) { put(change) }
   }
 
   /// Writes the files that changed. What fails stays in the log and is tried again the next time.

@@ -12,6 +12,7 @@ struct TimerFileVersion: Decodable {
 ///
 /// A file written by hand needs `version`, `timer`, `type` and, for a countdown, `duration`.
 struct TimerFile: Decodable {
+  var version: Int
   var timer: String
   var revision: Int?
   var type: String
@@ -24,7 +25,7 @@ struct TimerFile: Decodable {
   var changedAt: Double?
   var clock: ClockReading?
   var answered: [AnsweredRequest]?
-  var untoldEnd: Double?
+  var untoldEnds: [Double]?
 
   struct RunFile: Decodable {
     var duration: Double?
@@ -58,7 +59,7 @@ extension TimerFile {
         run: try run?.data(like: settings.type), endedAt: endedAt.map(Self.instant),
         changedAt: Self.instant(changedAt ?? 0)),
       clock: clock ?? ClockReading(server: 0, boot: 0, bootID: ""), answered: answered ?? [],
-      untoldEnd: untoldEnd.map(Self.instant))
+      untoldEnds: (untoldEnds ?? []).map(Self.instant))
   }
 
   /// What the wire would refuse is not let in by a file either.

@@ -5,20 +5,80 @@ public import TimerCore
 public struct TimerFolder {
   private var folder: JSONFolder
   private let lock: FolderLock
+  private let clock: ClockReading
+  private var register: RequestRegister
+  /// What was found to be damaged before any timer was read.
+  private var faults: [FileFault]
 
   /// What was found in the folder.
   public struct Contents: Sendable {
     public var timers: [TimerRecord] = []
     public var server = ServerRecord()
+    /// The named changes of the last minutes, on the clock of this process.
+    public var requests: [RecentRequest] = []
     /// Files that hold no timer.
     public var faults: [FileFault] = []
   }
 
-  /// Makes the folder where there is none, checks that it can be written to, and owns it from then on.
-  public init(path: String) throws(FolderError) {
+  /// Makes the folder where there is none, checks that it can be written to, and owns it from then on;
+  /// `clock` is what the clocks say now.
+  public init(path: String, clock: ClockReading) throws(FolderError) {
     do { try JSONFolder.prepare(path) } catch { throw .disk(error) }
     lock = try FolderLock(path + "/" + JSONFolder.insideName + "/lock")
-    do { folder = try JSONFolder(path: path) } catch { throw .disk(error) }
+    self.clock = clock
+    var register = RequestRegister()
+    var faults: [FileFault] = []
+    do {
+      folder = try JSONFolder(path: path) { folder, found in
+        Self.restore(&register, from: &folder, found.steps, &faults, on: clock)
+        if let damaged = found.damaged {
+          let moved = try? folder.quarantine(damaged, as: FileName("log"))
+          faults.append(
+            FileFault(
+              fileName: FileName(JSONFolder.insideName + "/log"),
+              fault: .malformed("entries of the log are damaged; the others were kept"),
+              movedTo: moved))
+        }
+        if !register.requests.isEmpty {
+          folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
+        }
+      }
+    } catch {
+      throw .disk(error)
+    }
+    self.register = register
+    self.faults = faults
+  }
+
+  /// What earlier processes knew of named changes: in the file, and since then in the log.
+  private static func restore(
+    _ register: inout RequestRegister, from folder: inout JSONFolder, _ steps: [FolderStep],
+    _ faults: inout [FileFault], on clock: ClockReading
+  ) {
+    if folder.has(RequestRegister.fileName) {
+      do {
+        try register.restore(folder.read(RequestRegister.fileName), on: clock)
+      } catch {
+        let moved = try? folder.quarantine(RequestRegister.fileName)
+        faults.append(
+          FileFault(
+            fileName: RequestRegister.fileName, fault: .malformed("\(error)"), movedTo: moved))
+      }
+    }
+    for step in steps {
+      let server = step.changes.first { $0.fileName == ServerRecord.fileName }?.contents
+        .flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
+      for change in step.changes {
+        guard let id = change.fileName.key.flatMap(TimerID.init) else { continue }
+        let record = change.contents.flatMap { try? TimerRecord(contents: $0, id: id) }
+        let shift = (record?.clock ?? server?.clock)?.shift(to: clock) ?? .zero
+        if let record {
+          register.note(record, shift: shift)
+        } else if change.contents == nil, let server {
+          register.note(removalOf: id, in: server, shift: shift)
+        }
+      }
+    }
   }
 
   public var path: String { folder.path }
@@ -26,6 +86,8 @@ public struct TimerFolder {
   /// Reads every timer; a file that holds none is put aside, and costs no other.
   public mutating func load() throws(DiskError) -> Contents {
     var contents = Contents()
+    contents.faults = faults
+    contents.requests = register.requests
     for fileName in try folder.fileNames() {
       do { contents.timers.append(try record(in: fileName)) } catch {
         contents.faults.append(putAside(fileName, error))
@@ -33,9 +95,14 @@ public struct TimerFolder {
     }
     do { contents.server = try serverRecord() } catch {
       contents.faults.append(putAside(ServerRecord.fileName, error))
+      // Nobody knows which revisions were given: go on well above all that are to be seen.
+      contents.server.revisionCeiling =
+        (contents.timers.map(\.timer.revision).max() ?? 0) + Self.revisionsSkipped
     }
     return contents
   }
+
+  private static let revisionsSkipped = 1_000_000
 
   private mutating func putAside(_ fileName: FileName, _ fault: RecordFault) -> FileFault {
     FileFault(fileName: fileName, fault: fault, movedTo: try? folder.quarantine(fileName))
@@ -63,6 +130,7 @@ public struct TimerFolder {
   mutating func commit(_ writes: [TimerWrite]) throws(DiskError) {
     guard !writes.isEmpty else { return }
     try folder.commit(writes.map(\.step))
+    for write in writes { register.note(write) }
   }
 
   /// Writes the timers' files as far as they are behind, and tells what the disk refused.
@@ -77,6 +145,9 @@ public struct TimerFolder {
 
   /// Brings every file up to date, for good, so that the log can begin anew.
   mutating func checkpoint() throws(DiskError) {
+    if register.hasNews {
+      folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
+    }
     try folder.checkpoint()
   }
 }

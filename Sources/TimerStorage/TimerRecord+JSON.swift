@@ -14,7 +14,9 @@ extension TimerRecord {
     writer.array("warnings", timer.settings.warnings) { $0.value($1) }
     if let run = timer.run { writer.member("run") { run.write(to: &$0) } }
     if let endedAt = timer.endedAt { writer.member("endedAt", endedAt) }
-    if let untoldEnd { writer.member("untoldEnd", untoldEnd) }
+    if !untoldEnds.isEmpty {
+      writer.array("untoldEnds", untoldEnds) { $0.value($1.sinceEpoch) }
+    }
     writer.member("changedAt", timer.changedAt)
     writer.member("clock") { clock.write(to: &$0) }
     if !answered.isEmpty {

@@ -9,17 +9,17 @@ public struct TimerRecord: Hashable, Sendable {
   public var clock: ClockReading
   /// The last changes that had a name of their own, oldest first.
   public var answered: [AnsweredRequest]
-  /// A crossing of zero that happened while no server ran, and of which nobody was told yet.
-  public var untoldEnd: Instant?
+  /// Crossings of zero that happened while no server ran, and of which nobody was told yet.
+  public var untoldEnds: [Instant]
 
   public init(
     timer: SharedTimer, clock: ClockReading, answered: [AnsweredRequest] = [],
-    untoldEnd: Instant? = nil
+    untoldEnds: [Instant] = []
   ) {
     self.timer = timer
     self.clock = clock
     self.answered = answered
-    self.untoldEnd = untoldEnd
+    self.untoldEnds = untoldEnds
   }
 
   /// The version of the shape that is written; all before it can be read.
@@ -76,14 +76,15 @@ extension TimerRecord {
     guard !contents.isEmpty else { throw .malformed("the file is empty") }
     let file: TimerFile
     do {
-      let version = try JSONDecoder().decode(TimerFileVersion.self, from: contents).version
-      guard (1...Self.version).contains(version) else { throw RecordFault.newerVersion(version) }
       file = try JSONDecoder().decode(TimerFile.self, from: contents)
-    } catch let fault as RecordFault {
-      throw fault
     } catch {
+      // A newer version may have another shape, so its number is looked for by itself.
+      let version = try? JSONDecoder().decode(TimerFileVersion.self, from: contents).version
+      if let version, version > Self.version { throw .newerVersion(version) }
       throw .malformed(Self.words(error))
     }
+    guard file.version <= Self.version else { throw .newerVersion(file.version) }
+    guard file.version >= 1 else { throw .contradiction("version \(file.version)") }
     self = try file.record(id: id)
   }
 

@@ -319,19 +319,40 @@ import Testing
     #expect(temporary.read("a.json") == "old")
   }
 
-  @Test func `never brings back what lay behind a torn step`() throws {
+  @Test func `keeps what lies behind a damaged step, but never a second time`() throws {
     let first = FolderStep.write("a.json", "first")
-    try crash(after: [first, .write("b.json", "never answered")])
+    try crash(after: [first, .write("b.json", "behind")])
     try changeLog { bytes in
       guard let torn = bytes.range(of: Data("first".utf8))?.lowerBound else { return }
       bytes[torn] ^= 1
     }
 
-    // The next step is as long as the torn one, and lies in its place.
+    // The next step is as long as the damaged one, and lies in its place.
+    var folder = try reopened()
+    let kept = temporary.read("b.json")
+    try folder.commit([.write("b.json", "newer")])
+    try folder.checkpoint()
     try crash(after: [first])
-    let folder = try reopened()
+    _ = try reopened()
 
+    #expect(kept == "behind")
     #expect(temporary.read("a.json") == "first")
-    #expect(try folder.fileNames() == ["a.json", "c.json"])
+    #expect(temporary.read("b.json") == "newer")
+  }
+
+  @Test func `tells of damage that no crash can have done, and not of a torn end`() throws {
+    let steps = [FolderStep.write("a.json", "1"), .write("b.json", "2")]
+    try crash(after: steps)
+    try changeLog { $0.removeLast(1) }
+    var tornEnd = false
+    _ = try JSONFolder(path: temporary.path) { tornEnd = $1.damaged != nil }
+
+    try crash(after: steps)
+    try changeLog { $0[$0.startIndex + 3] ^= 1 }
+    var damage = false
+    _ = try JSONFolder(path: temporary.path) { damage = $1.damaged != nil }
+
+    #expect(!tornEnd)
+    #expect(damage)
   }
 }

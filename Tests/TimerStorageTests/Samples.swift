@@ -74,3 +74,8 @@ extension TimerFolder {
     try #require(writeFiles() == [])
   }
 }
+
+extension ClockReading {
+  /// What the clocks say in these tests: a little after all that happened.
+  static let now = ClockReading(server: 1_764_480_100, boot: 5_100, bootID: "b0")
+}

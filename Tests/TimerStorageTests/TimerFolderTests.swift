@@ -7,10 +7,10 @@ import TimerCore
 @Suite struct `A data folder` {
   private let temporary = TemporaryFolder()
 
-  private func open() throws -> TimerFolder { try TimerFolder(path: temporary.path) }
+  private func open() throws -> TimerFolder { try TimerFolder(path: temporary.path, clock: .now) }
 
   @Test func `is empty at first`() throws {
-    var folder = try TimerFolder(path: temporary.path("data"))
+    var folder = try TimerFolder(path: temporary.path("data"), clock: .now)
 
     let contents = try folder.load()
 
@@ -38,7 +38,7 @@ import TimerCore
   @Test func `can't be a file`() throws {
     try temporary.write("x", to: "file")
 
-    #expect(throws: FolderError.self) { try TimerFolder(path: temporary.path("file")) }
+    #expect(throws: FolderError.self) { try TimerFolder(path: temporary.path("file"), clock: .now) }
   }
 
   @Test func `brings back what was written`() throws {
@@ -134,7 +134,7 @@ import TimerCore
 
   /// A folder that holds the timer `tea`.
   private func stored() throws -> TimerFolder {
-    var folder = try TimerFolder(path: temporary.path)
+    var folder = try TimerFolder(path: temporary.path, clock: .now)
     try folder.store([.make(1)])
     return folder
   }

@@ -135,7 +135,7 @@ import TimerStorage
 
   @Test func `remembers a zero that nobody was told of`() throws {
     var record = TimerRecord.make()
-    record.untoldEnd = Self.start + 300
+    record.untoldEnds = [Self.start + 300]
 
     #expect(try TimerRecord(contents: record.contents(), id: id("tea")) == record)
   }

@@ -39,7 +39,9 @@ private final class Notes: Sendable {
   private let notes = Notes()
 
   private func writer() throws -> TimerWriter {
-    TimerWriter(folder: try TimerFolder(path: temporary.path)) { [notes] in notes.add($0) }
+    TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes] in
+      notes.add($0)
+    }
   }
 
   @Test func `reports a write when it is done`() throws {
@@ -119,7 +121,9 @@ private final class Notes: Sendable {
   /// A writer whose write 1, of `tea`, has failed; another one would not.
   init() throws {
     try temporary.breakLog()
-    writer = TimerWriter(folder: try TimerFolder(path: temporary.path)) { [notes] in notes.add($0) }
+    writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes] in
+      notes.add($0)
+    }
     writer.submit([.make(1)])
     writer.finish()
     try #require(notes.tickets == [1] && notes.successes == [])
@@ -209,7 +213,9 @@ private final class Notes: Sendable {
 
   @Test func `tells of an edit, and not of what it wrote itself`() throws {
     let watch = Watch()
-    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path)) { watch.hear($0) }
+    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) {
+      watch.hear($0)
+    }
     try writer.watch(temporary.path)
     writer.submit([.make(1), .make(2, "rice")])
     writer.finish()
@@ -228,7 +234,9 @@ private final class Notes: Sendable {
 
   @Test func `tells of a removal`() throws {
     let watch = Watch()
-    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path)) { watch.hear($0) }
+    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) {
+      watch.hear($0)
+    }
     try writer.watch(temporary.path)
     writer.submit([.make(1)])
     writer.finish()

@@ -1,0 +1,90 @@
+import Foundation
+import TimerCore
+
+/// A change that was made under a name of its own, wherever its timer has gone since.
+public struct RecentRequest: Codable, Hashable, Sendable {
+  public let timer: String
+  public let requestId: String
+  /// The revision that it made.
+  public let revision: Int
+  /// When, on the server clock, in seconds since 1970.
+  public var at: Double
+  /// It was the timer's removal.
+  public let removed: Bool
+}
+
+/// The named changes of the last ten minutes, over all timers.
+///
+/// While changes are in the log, the log has them; before it is emptied they are written to a file.
+struct RequestRegister {
+  private(set) var requests: [RecentRequest] = []
+  private(set) var hasNews = false
+
+  static let fileName = FileName(".requests")
+  private static let remembered = 600.0
+  private static let requestsMax = 8192
+
+  mutating func note(_ write: TimerWrite) {
+    for (id, record) in write.timers {
+      if let record {
+        note(record)
+      } else if let server = write.server {
+        note(removalOf: id, in: server)
+      }
+    }
+  }
+
+  mutating func note(removalOf id: TimerID, in server: ServerRecord, shift: Seconds = .zero) {
+    let removal = server.removals.last { $0.timer.utf8.elementsEqual(id.name.utf8) }
+    if let removal { add(removal.request, of: id, removed: true, shift: shift) }
+  }
+
+  /// The change that made a record as it is, if that had a name.
+  mutating func note(_ record: TimerRecord, shift: Seconds = .zero) {
+    guard let last = record.answered.last, last.revision == record.timer.revision else { return }
+    add(last, of: record.timer.id, removed: false, shift: shift)
+  }
+
+  private mutating func add(
+    _ request: AnsweredRequest, of id: TimerID, removed: Bool, shift: Seconds = .zero
+  ) {
+    requests.append(
+      RecentRequest(
+        timer: id.name, requestId: request.requestId, revision: request.revision,
+        at: request.at + shift.inSeconds, removed: removed))
+    hasNews = true
+    if requests.count > 2 * Self.requestsMax { prune() }
+  }
+
+  private mutating func prune() {
+    let oldest = (requests.map(\.at).max() ?? 0) - Self.remembered
+    requests = requests.filter { $0.at >= oldest }.suffix(Self.requestsMax)
+  }
+
+  // MARK: The file
+
+  private struct File: Codable {
+    let clock: ClockReading
+    let requests: [RecentRequest]
+  }
+
+  /// Takes up what an earlier process knew, on the clock of this one.
+  mutating func restore(_ contents: Data, on clock: ClockReading) throws {
+    let file = try JSONDecoder().decode(File.self, from: contents)
+    let shift = file.clock.shift(to: clock).inSeconds
+    requests += file.requests.map { request in
+      var shifted = request
+      shifted.at += shift
+      return shifted
+    }
+  }
+
+  /// What the file is to hold; from here on there is no news.
+  mutating func contents(on clock: ClockReading) -> Data {
+    prune()
+    hasNews = false
+    do { return try JSONEncoder().encode(File(clock: clock, requests: requests)) } catch {
+      preconditionFailure("names and numbers can always be encoded: \(error)")
+    }
+  }
+}

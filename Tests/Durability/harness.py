@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Kills a server at random instants while clients change timers, and judges what came of it.
+
+    harness.py [--server BINARY] [--kills 20] [--clients 8] [--seed N] [--seconds-between 0.8] [--data FOLDER]
+
+Clients send changes, each with a `requestId`, and keep every answer; watchers keep every push. After each kill the
+server starts again on the same port and folder, and what was not answered is sent again as it was. Then the history is
+judged (`referee.py`): nothing answered is missing, nothing is done twice, no revision goes back, each crossing of zero
+is told once. Ends with 1 when anything is wrong, and prints what happened around it.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "BlackBox"))
+
+import timer_server  # noqa: E402
+from history import History, Life, Push, Request  # noqa: E402
+from model import micros  # noqa: E402
+from referee import Referee, Verdict  # noqa: E402
+
+WATCHERS = 2
+SHARED = [f"shared {number}" for number in range(6)]
+# Touched seldom, so that they come to their zeros.
+QUIET = [f"quiet {number}" for number in range(12)]
+QUIET_SHARE = 0.025
+OWNERS = 4
+ENDINGS = ["overtime", "finish", "reset", "repeat"]
+
+
+async def dial(server: timer_server.Server, query: str = ""):
+    return await connect(
+        server.url + query, compression=None, proxy=None, ping_interval=None, max_size=None, max_queue=None,
+        open_timeout=10, close_timeout=0.1)
+
+
+class Run:
+    """A server that is killed again and again, its clients, and what they saw."""
+
+    def __init__(self, options: argparse.Namespace, data: Path):
+        self.options = options
+        self.random = random.Random(options.seed)
+        self.server = timer_server.Server(data, "--log-level", "warning")
+        self.history = History()
+        # Set while the server runs and every watcher hears it; no change is asked for before.
+        self.is_watched = asyncio.Event()
+        self.is_over = False
+        self.watching = 0
+        self.numbers = iter(range(1, 1 << 60))
+
+    @property
+    def life(self) -> int:
+        return len(self.history.lives) - 1
+
+    async def go(self) -> Verdict:
+        await self.start()
+        watchers = [asyncio.create_task(self.watch(number)) for number in range(WATCHERS)]
+        clients = [asyncio.create_task(Client(self, number).go()) for number in range(self.options.clients)]
+        for number in range(1, self.options.kills + 1):
+            await asyncio.wait_for(self.is_watched.wait(), 20)
+            await self.work(self.random.uniform(0.05, 2 * self.options.seconds_between), clients)
+            self.kill()
+            if number % 20 == 0:
+                print(f"{number} kills", file=sys.stderr, flush=True)
+            # A while without a server makes crossings late.
+            await asyncio.sleep(self.random.choice([0, 0, 0.1, 0.4]))
+            await self.start()
+        await asyncio.wait_for(self.is_watched.wait(), 20)
+        await self.work(self.options.seconds_between, clients)
+        self.is_over = True
+        await asyncio.wait(clients, timeout=5)
+        await asyncio.sleep(0.3)
+        self.kill()
+        for task in watchers + clients:
+            task.cancel()
+        await asyncio.gather(*watchers, *clients, return_exceptions=True)
+        return Referee(self.history, WATCHERS, self.options.window).judge()
+
+    async def work(self, seconds: float, clients: list[asyncio.Task]) -> None:
+        done, _ = await asyncio.wait(clients, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+            raise AssertionError("a client ended before its time")
+        assert self.server.process.poll() is None, f"the server died by itself\n{self.server.log[-4000:]}"
+
+    async def start(self) -> None:
+        self.watching = 0
+        self.history.lives.append(Life(len(self.history.lives), time.monotonic()))
+        await asyncio.to_thread(self.server.start)
+
+    def kill(self) -> None:
+        self.is_watched.clear()
+        life = self.history.lives[-1]
+        self.server.process.kill()
+        life.killed_at, life.killed_wall = time.monotonic(), micros(time.time())
+        self.server.kill()
+
+    async def watch(self, number: int) -> None:
+        """Hears every change and says nothing, so that all that was sent to it is read, even after the kill."""
+        while True:
+            try:
+                life, socket = self.life, await dial(self.server, "?timer=*&interval=0")
+            except (OSError, InvalidHandshake, ConnectionClosed, TimeoutError):
+                await asyncio.sleep(0.005)
+                continue
+            try:
+                async for text in socket:
+                    message = json.loads(text)
+                    self.history.pushes.append(Push(number, life, time.monotonic(), message))
+                    if message.get("cause") == "subscribed":
+                        self.watching += 1
+                        if self.watching == WATCHERS:
+                            self.is_watched.set()
+            except ConnectionClosed:
+                pass
+
+
+class Client:
+    """Asks for one change after the other; what a kill left unanswered is asked for again."""
+
+    def __init__(self, run: Run, number: int):
+        self.run = run
+        self.number = number
+        self.random = random.Random(f"{run.options.seed} {number}")
+
+    async def go(self) -> None:
+        request: Request | None = None
+        while True:
+            await self.run.is_watched.wait()
+            if self.run.is_over:
+                return
+            try:
+                life, socket = self.run.life, await dial(self.run.server)
+                while not self.run.is_over or request:
+                    request = request or self.wish()
+                    await self.ask(socket, life, request)
+                    request = None
+                    await asyncio.sleep(self.random.expovariate(1 / self.run.options.pause))
+            except (OSError, InvalidHandshake, ConnectionClosed, TimeoutError):
+                await asyncio.sleep(0.005)
+
+    async def ask(self, socket, life: int, request: Request) -> None:
+        message = {"id": request.number, "command": request.command, "requestId": request.request_id, **request.fields}
+        if request.timer is not None:
+            message["timer"] = request.timer
+        request.sent.append((life, time.monotonic()))
+        await socket.send(json.dumps(message))
+        while True:
+            reply = json.loads(await asyncio.wait_for(socket.recv(), 20))
+            if "reply" in reply:
+                break
+        assert reply["reply"] == request.number, f"{request} was answered with {reply}"
+        request.reply, request.reply_life, request.reply_at = reply, life, time.monotonic()
+
+    def wish(self) -> Request:
+        number = next(self.run.numbers)
+        timer = self.timer()
+        command = "start" if timer in QUIET and self.random.random() < 0.7 else self.random.choices(
+            ["start", "pause", "resume", "addRemainingTime", "update", "finish", "reset", "remove", "finishAll"],
+            [24, 14, 14, 22, 10, 5, 4, 4, 0.05])[0]
+        request = Request(
+            number, self.number, command, timer, self.fields(command, number),
+            f"{self.run.options.seed}-{self.number}-{number}")
+        if command == "finishAll":
+            request.timer = None
+        self.run.history.requests.append(request)
+        return request
+
+    def timer(self) -> str:
+        """The first clients have a timer each that nobody else touches."""
+        if self.random.random() < QUIET_SHARE:
+            return self.random.choice(QUIET)
+        if self.number < OWNERS and self.random.random() < 0.6:
+            return f"own {self.number}"
+        return self.random.choice(SHARED)
+
+    def fields(self, command: str, number: int) -> dict:
+        match command:
+            case "start":
+                # Microseconds make each of them tell its own.
+                fields = {
+                    "duration": round(self.random.choice([0.2, 0.2, 0.2, 0.5, 1]) + self.random.uniform(0, 0.3), 6),
+                    "atZero": self.random.choice(ENDINGS), "force": self.random.random() < 0.6}
+                return fields | ({"title": f"title {number}"} if self.random.random() < 0.3 else {})
+            case "addRemainingTime":
+                fields = {"seconds": round(self.random.uniform(-0.2, 0.6), 6)}
+                return fields | ({"clamp": True} if self.random.random() < 0.1 else {})
+            case "update":
+                return {"title": f"title {number}"} | (
+                    {"atZero": self.random.choice(ENDINGS)} if self.random.random() < 0.2 else {})
+            case "finish":
+                return {"resetTime": True} if self.random.random() < 0.3 else {}
+        return {}
+
+
+def parse_options(words: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--server", type=Path, help="the binary (default $TIMERSYNC_SERVER, else the debug build)")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=None, help="the same seed asks for the same changes")
+    parser.add_argument("--seconds-between", type=float, default=0.8, help="from a start to a kill, in the mean")
+    parser.add_argument("--pause", type=float, default=0.004, help="of a client between changes, in the mean")
+    parser.add_argument(
+        "--window", type=float, default=0.05,
+        help="how long after a crossing, beside the time that the disk took, a kill may keep it from being told")
+    parser.add_argument("--data", type=Path, help="an empty data folder to use and keep (default: a temporary one)")
+    options = parser.parse_args(words)
+    if options.seed is None:
+        options.seed = random.randrange(1 << 32)
+    if options.server:
+        timer_server.BINARY = options.server.resolve()
+    return options
+
+
+def run(options: argparse.Namespace) -> Verdict:
+    with tempfile.TemporaryDirectory(prefix="timersync-harness-") as folder:
+        driver = Run(options, options.data or Path(folder) / "data")
+        try:
+            return asyncio.run(driver.go())
+        finally:
+            driver.server.kill()
+
+
+def main() -> int:
+    options = parse_options()
+    verdict = run(options)
+    for violation in verdict.violations:
+        print(f"VIOLATION: {violation}")
+    print(f"seed {options.seed}: {verdict.figures(options.kills, options.clients)}")
+    return 1 if verdict.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""The server clock over restarts, as far as it can be shown from outside.
+
+In the same boot the boot-time clock counts, whatever the wall clock was set to meanwhile: that is shown with a wall
+clock of our own (Debian's `faketime`). Other boots and a sleeping machine need injected clocks and are for unit tests;
+what can be done here is to hand the server files that say they are from another boot.
+"""
+
+import json
+import time
+
+import pytest
+
+from session import Session
+from test_startup import put, record
+from timer_server import Server
+from wall_clock import WallClock
+
+HOUR = 3600
+
+
+@pytest.fixture
+def wall_clock(tmp_path):
+    return WallClock(tmp_path)
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR, 400 * 24 * HOUR])
+def test_a_step_before_a_restart_moves_nothing(tmp_path, wall_clock, seconds):
+    """Killed, the wall clock set, started again: running timers went on by the real time, others stand."""
+    server = wall_clock.server(tmp_path / "data").start()
+    try:
+        with Session(server) as session:
+            session.ok("start", "runs", duration=600)
+            session.ok("start", "ends", duration=0.5)
+            session.ok("start", "stands", duration=600)
+            before = session.ok("pause", "stands")
+            seen_at, seen = time.monotonic(), session.ok("get", "runs")["elapsedTime"]
+        server.kill()
+
+        wall_clock.move(seconds)
+        server.start()
+
+        with Session(server, "?timer=*&interval=0") as session:
+            after = session.list()
+            passed = after["runs"]["elapsedTime"] - seen
+            assert abs(passed - (time.monotonic() - seen_at)) < 0.05
+            assert after["stands"]["elapsedTime"] == before["elapsedTime"]
+            ended = session.hear(lambda push: push.get("cause") == "ended")
+            assert (ended["timers"][0]["timer"], ended["timers"][0]["time"]) == ("ends", 0)
+            assert abs(session.hello["now"] - time.time() - seconds) < 2, "the server clock is the wall clock of now"
+    finally:
+        server.kill()
+        wall_clock.clean_up(server)
+
+
+@pytest.mark.parametrize("away, counted", [(100, 100), (-100, 0)], ids=["later", "earlier"])
+def test_another_boot_goes_by_the_wall_clock(tmp_path, away, counted):
+    """A file from another boot: the wall clock counts, and where it went back, elapsed time does not shrink."""
+    written = time.time() - away
+    put(tmp_path / "data", "tea.json", record(
+        "tea", duration=6000, revision=3, changedAt=written - 20,
+        clock={"serverTime": written, "bootTime": 1_000_000.5, "bootID": "another boot"},
+        run={"duration": 6000, "startDate": written - 20, "pausePeriods": []}))
+    server = Server(tmp_path / "data").start()
+    try:
+        with Session(server) as session:
+            elapsed = session.list()["tea"]["elapsedTime"]
+            assert 20 + counted <= elapsed + 0.01 < 20 + counted + 3
+    finally:
+        server.kill()
+
+
+def test_this_boot_goes_by_the_boot_time_clock(tmp_path):
+    """A file of this boot whose wall time is far off: only the boot-time clock counts."""
+    boot_id = open("/proc/sys/kernel/random/boot_id").read().strip()
+    now, boot = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    put(tmp_path / "data", "tea.json", record(
+        "tea", duration=6000, revision=3,
+        clock={"serverTime": now - 5000, "bootTime": boot - 7, "bootID": boot_id},
+        run={"duration": 6000, "startDate": now - 5020, "pausePeriods": []}))
+    server = Server(tmp_path / "data").start()
+    try:
+        with Session(server) as session:
+            state = session.list()["tea"]
+            assert 27 <= state["elapsedTime"] + 0.01 < 30
+            # The instants moved with it, so that they still say what has elapsed.
+            assert abs(state["lastElapsedTimeCalculatedAt"] - state["startDate"] - state["elapsedTime"]) < 1e-5
+    finally:
+        server.kill()
+    assert json.loads((tmp_path / "data/tea.json").read_text())["timer"] == "tea"

@@ -1,0 +1,132 @@
+"""Countdowns that come to zero while no server runs: told once, to everybody who comes soon."""
+
+import time
+
+import pytest
+
+from session import Session
+from timer_server import Server
+
+HEAR_ALL = "?timer=*&interval=0"
+
+
+@pytest.fixture
+def server(tmp_path):
+    server = Server(tmp_path / "data", "--log-level", "info").start()
+    yield server
+    server.kill()
+
+
+def is_end(push: dict) -> bool:
+    return push.get("cause") == "ended"
+
+
+def ends(session: Session, during: float = 0.3) -> list[dict]:
+    """All ends that come within a while."""
+    found, until = [], time.monotonic() + during
+    while (rest := until - time.monotonic()) > 0:
+        try:
+            found.append(session.hear(is_end, within=rest))
+        except AssertionError:
+            break
+    return found
+
+
+@pytest.mark.parametrize("at_zero, status", [("overtime", "running"), ("finish", "finished"), ("reset", "idle")])
+def test_an_end_while_nothing_runs_is_told_late(server, at_zero, status):
+    """After `restored`, with the instant of the zero; to all who come within the minute, once each."""
+    with Session(server) as session:
+        started = session.ok("start", "tea", duration=0.3, atZero=at_zero)
+
+    server.restart(down_for=0.5)
+
+    for _ in range(2):
+        with Session(server, HEAR_ALL) as session:
+            restored = session.hear(lambda push: push.get("cause") == "restored")
+            ended = session.hear(is_end)
+            assert restored["timers"][0]["timer"] == ended["timers"][0]["timer"] == "tea"
+            assert ended["late"] is True
+            assert abs(ended["endedAt"] - started["startDate"] - 0.3) < 0.02
+            assert ended["timers"][0]["status"] == status
+            assert ends(session) == []
+
+
+def test_a_late_end_that_was_told_is_not_told_by_the_next_server(server):
+    """Told, and a moment later killed: the server after that has nothing to tell."""
+    with Session(server) as session:
+        session.ok("start", "tea", duration=0.3)
+    server.restart(down_for=0.5)
+    with Session(server, HEAR_ALL) as session:
+        assert session.hear(is_end)["late"]
+        time.sleep(0.3)
+
+    server.restart()
+
+    with Session(server, HEAR_ALL) as session:
+        assert ends(session) == []
+
+
+def test_a_late_end_that_nobody_heard_is_told_by_the_next_server(server):
+    """The first server after the zero is killed before anybody comes: the second one tells."""
+    with Session(server) as session:
+        session.ok("start", "tea", duration=0.3)
+    server.restart(down_for=0.5)
+    time.sleep(0.2)
+
+    server.restart()
+
+    with Session(server, HEAR_ALL) as session:
+        assert [push["late"] for push in ends(session)] == [True]
+
+
+def test_an_end_that_was_told_is_not_told_again(server):
+    """In overtime before the crash and after it."""
+    with Session(server, HEAR_ALL) as session:
+        session.ok("start", "tea", duration=0.2)
+        session.hear(is_end)
+
+    server.restart(down_for=0.2)
+
+    with Session(server, HEAR_ALL) as session:
+        assert ends(session) == []
+
+
+@pytest.mark.parametrize("comes_after", [0, 0.15])
+def test_each_end_of_one_that_repeats_is_told(server, comes_after):
+    """Three zeros pass while no server runs: each is told, at its instant, and the fourth comes in its time."""
+    with Session(server) as session:
+        started = session.ok("start", "tea", duration=0.5, atZero="repeat")
+    server.kill()
+    time.sleep(max(0.0, started["startDate"] + 1.7 - time.time()))
+    server.start()
+    time.sleep(comes_after)
+
+    with Session(server, HEAR_ALL) as session:
+        told = ends(session, during=1.0)
+
+    instants = [round((push["endedAt"] - started["startDate"]) / 0.5, 1) for push in told]
+    assert instants[:4] == [1, 2, 3, 4], instants
+    assert [push.get("late", False) for push in told][:3] == [True, True, True]
+
+
+def test_an_end_before_anybody_is_back_is_told(server):
+    """The server runs again, a countdown ends, and only then its clients are back: they hear of it."""
+    with Session(server) as session:
+        session.ok("start", "tea", duration=0.7)
+    server.restart()
+    time.sleep(0.9)
+
+    with Session(server, HEAR_ALL) as session:
+        assert len(ends(session)) == 1
+
+
+def test_a_late_end_is_told_though_the_timer_has_changed(server):
+    """Somebody was quick and changed the timer: who comes after that is told of its end all the same."""
+    with Session(server) as session:
+        session.ok("start", "tea", duration=0.3)
+    server.restart(down_for=0.5)
+    with Session(server) as session:
+        session.ok("pause", "tea")
+
+    with Session(server, HEAR_ALL) as session:
+        assert [push["late"] for push in ends(session)] == [True]

@@ -1,0 +1,173 @@
+"""The judge of the kill harness sees what is wrong: a real history is spoiled in each way that it looks for."""
+
+import copy
+
+import pytest
+
+import harness
+from referee import Referee
+
+
+@pytest.fixture(scope="module")
+def history():
+    """A few lives of a real server."""
+    options = harness.parse_options(["--kills", "3", "--seconds-between", "0.6", "--seed", "6", "--pause", "0.02"])
+    runs = []
+    original = harness.Run.__init__
+
+    def keep(run, *arguments):
+        original(run, *arguments)
+        runs.append(run)
+
+    harness.Run.__init__ = keep
+    try:
+        verdict = harness.run(options)
+    finally:
+        harness.Run.__init__ = original
+    return runs[0].history, verdict
+
+
+@pytest.fixture
+def spoiled(history):
+    """A copy to spoil."""
+    return copy.deepcopy(history[0])
+
+
+def complaints(history) -> list[str]:
+    for request in history.requests:
+        request.done_to.clear()
+    return [violation.splitlines()[0] for violation in Referee(history, harness.WATCHERS, 0.05).judge().violations]
+
+
+def snapshots(history, cause: str, life: int | None = None) -> list:
+    return [
+        push for push in history.pushes
+        if push.cause == cause and push.watcher == 0 and life in (None, push.life) and push.message.get("timers")]
+
+
+def later_states(history) -> list[tuple]:
+    """Timers in the first snapshot after a kill whose last change was answered before it."""
+    found = []
+    for first in snapshots(history, "subscribed"):
+        if first.life == 0:
+            continue
+        for state in first.message["timers"]:
+            asked = [r for r in history.requests if r.concerns(state["timer"]) and r.was_unanswered_in(first.life - 1)]
+            if not asked:
+                found.append((first, state))
+    return found
+
+
+def test_nothing_is_wrong_with_it_as_it_is(history):
+    assert history[1].violations == []
+
+
+def test_a_lost_timer(spoiled):
+    first, state = later_states(spoiled)[0]
+    for push in snapshots(spoiled, "subscribed", first.life):
+        push.message["timers"].remove(state)
+
+    assert any("is lost" in line for line in complaints(spoiled))
+
+
+def test_a_revision_that_goes_back(spoiled):
+    _, state = later_states(spoiled)[0]
+    state["revision"] -= 1
+
+    assert any("went back" in line for line in complaints(spoiled))
+
+
+@pytest.mark.parametrize("field", ["title", "status", "addedTime", "elapsedTime"])
+def test_a_state_that_is_another_after_the_kill(spoiled, field):
+    _, state = next(
+        (push, state) for push, state in later_states(spoiled) if state["status"] in ("running", "paused", "finished"))
+    state[field] = {"title": "no", "status": "odd", "addedTime": 77, "elapsedTime": state["elapsedTime"] + 1}[field]
+    if field == "elapsedTime":
+        state["time"] -= 1
+
+    assert any("is not what it was" in line for line in complaints(spoiled))
+
+
+def test_a_change_that_nobody_asked_for(spoiled):
+    _, state = later_states(spoiled)[0]
+    state["revision"] += 1_000_000
+
+    assert any("nobody had asked" in line for line in complaints(spoiled))
+
+
+def test_a_sum_that_is_wrong(spoiled):
+    reply = next(
+        r.reply["timer"] for r in spoiled.requests
+        if r.command == "addRemainingTime" and r.is_accepted and not r.was_repeated)
+    for push in spoiled.pushes:
+        for state in push.message.get("timers", []):
+            if state["revision"] == reply["revision"]:
+                state["addedTime"] += 0.000001
+    reply["addedTime"] += 0.000001
+
+    assert any("added is" in line for line in complaints(spoiled))
+
+
+def test_a_change_done_twice(spoiled):
+    """A push of a change that one request only asked for."""
+    push = snapshots(spoiled, "paused")[0]
+    again = copy.deepcopy(push)
+    again.message["timers"][0]["revision"] += 500_000
+    again.at += 1e-9
+    spoiled.pushes.insert(spoiled.pushes.index(push) + 1, again)
+
+    assert any("nobody had asked for it, or it was done before" in line for line in complaints(spoiled))
+
+
+def test_two_answers_with_one_revision(spoiled):
+    first, second = [r for r in spoiled.requests if r.is_accepted and r.command == "pause" and not r.was_repeated][:2]
+    second.reply["timer"]["revision"] = first.reply["timer"]["revision"]
+
+    assert any("both answered with revision" in line for line in complaints(spoiled))
+
+
+def test_an_end_that_was_not_told(spoiled):
+    last = len(spoiled.lives) - 1
+    end = next(push for push in snapshots(spoiled, "ended") if push.life < last and not push.message.get("late"))
+    timer, instant = end.message["timers"][0]["timer"], end.message["endedAt"]
+    spoiled.pushes = [
+        push for push in spoiled.pushes
+        if not (push.cause == "ended" and push.message["timers"][0]["timer"] == timer
+                and push.message["endedAt"] == instant)]
+
+    assert any("not told" in line for line in complaints(spoiled))
+
+
+def test_an_end_that_was_told_twice(spoiled):
+    end = snapshots(spoiled, "ended")[0]
+    again = copy.deepcopy(end)
+    again.at += 0.3
+    spoiled.pushes.insert(spoiled.pushes.index(end) + 1, again)
+
+    assert any("told twice" in line for line in complaints(spoiled))
+
+
+def test_an_answer_without_a_change(spoiled):
+    """A request that was sent again is answered well, and no trace of it is anywhere."""
+    request = next(r for r in spoiled.requests if r.is_accepted and r.command == "update" and not r.was_repeated)
+    revision = request.reply["timer"]["revision"]
+    request.sent.insert(0, request.sent[0])
+    spoiled.pushes = [
+        push for push in spoiled.pushes
+        if not any(state["revision"] == revision for state in push.message.get("timers", []))]
+    request.reply["timer"]["revision"] = 1
+
+    assert any("never done" in line for line in complaints(spoiled))
+
+
+def test_an_impossible_state(spoiled):
+    snapshots(spoiled, "started")[0].message["timers"][0]["time"] += 1
+
+    assert any("is not duration" in line for line in complaints(spoiled))
+
+
+def test_a_refusal_that_should_not_be(spoiled):
+    request = next(r for r in spoiled.requests if r.reply is not None)
+    request.reply = {"reply": 1, "ok": False, "error": {"code": "storageFailed", "message": "", "retryable": True}}
+
+    assert any("was refused with storageFailed" in line for line in complaints(spoiled))
