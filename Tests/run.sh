@@ -58,13 +58,24 @@ cmp -s Tests/requirements.txt "$root/.build/venv/requirements.txt" || {
 
 bin=$(swift build --show-bin-path)
 export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"
-for suite in WebSocketTransportTests BlackBox Durability Browser; do
-  echo "== $suite"
-  (cd "Tests/$suite" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
-    --junitxml "$work/$suite.xml" .) >"$work/$suite.log" 2>&1
-  status=$?
-  grep -vE '^PASSED ' "$work/$suite.log" | tail -n 60
-  tally "$suite" "$status" "$work/$suite.xml"
-done
+# One suite; its output and status go to files, so that two can run side by side.
+run_suite() {
+  (cd "Tests/$1" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
+    --junitxml "$work/$1.xml" .) >"$work/$1.log" 2>&1
+  echo $? >"$work/$1.status"
+}
+
+tell_suite() {
+  echo "== $1"
+  grep -vE '^PASSED ' "$work/$1.log" | tail -n 60
+  tally "$1" "$(cat "$work/$1.status")" "$work/$1.xml"
+}
+
+# Two lanes, a core each; the browsers are alone afterwards, since they are held to their milliseconds.
+run_suite BlackBox &
+(run_suite Durability; run_suite WebSocketTransportTests) &
+wait
+run_suite Browser
+for suite in BlackBox Durability WebSocketTransportTests Browser; do tell_suite "$suite"; done
 
 close

@@ -2,16 +2,20 @@
 struct AddressCounts {
   private var counts: [IPAddress: Int] = [:]
   private let connectionsMax: Int
+  private let isLoopbackBounded: Bool
   private let trusted: [AddressRange]
 
   init(_ options: TransportOptions) {
     connectionsMax = max(1, options.connectionsPerAddressMax)
+    isLoopbackBounded = options.isLoopbackBounded
     trusted = options.trustedProxies
   }
 
   /// Takes a place for a connection; nil when it needs none.
   mutating func take(for address: IPAddress?) -> Place? {
-    guard let address, !address.isLoopback, !ClientAddress.isTrusted(address, by: trusted) else {
+    guard let address, isLoopbackBounded || !address.isLoopback,
+      !ClientAddress.isTrusted(address, by: trusted)
+    else {
       return nil
     }
     let count = counts[address.network, default: 0] + 1

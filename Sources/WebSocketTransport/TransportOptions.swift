@@ -38,6 +38,8 @@ public struct TransportOptions: Sendable {
   /// request answered with 503. Loopback addresses and trusted proxies themselves are not bounded; a
   /// WebSocket that comes by a proxy counts for its client.
   public var connectionsPerAddressMax = 256
+  /// Whether that bound is for loopback addresses too, whose owners could as well stop the server.
+  public var isLoopbackBounded = false
   /// Unsent bytes that may wait for one reader before it is closed with 1013.
   public var unsentBytesMax = 1_048_576
   /// Silence after which a ping is sent; a connection still silent after as long again is dropped.

@@ -36,6 +36,7 @@ struct EchoArguments {
     case "--tls-cert": certificatePath = value
     case "--tls-key": keyPath = value
     case "--trusted-proxy": options.trustedProxies += [AddressRange(value)].compactMap { $0 }
+    case "--loopback-bounded": options.isLoopbackBounded = value == "yes"
     case "--connections-per-address": options.connectionsPerAddressMax = Int(value) ?? 256
     case "--http-connections": options.httpConnectionsMax = Int(value) ?? 1_024
     case "--handshake-seconds": options.handshakeSeconds = Double(value) ?? 10

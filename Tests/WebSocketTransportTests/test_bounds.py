@@ -16,28 +16,6 @@ from echo_server import (
 PAGE = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def own_address():
-    """An address of this machine that is not loopback, or None."""
-    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as plain:
-        try:
-            plain.connect(("203.0.113.1", 9))
-        except OSError:
-            return None
-        name = plain.getsockname()[0]
-        return None if name.startswith("127.") or name == "0.0.0.0" else name
-
-
-class OutsideServer(Server):
-    """Talked to by way of an address that is not loopback."""
-
-    def socket(self, receive_buffer=None):
-        return socket.create_connection((own_address(), self.port), timeout=10)
-
-    @property
-    def url(self):
-        return f"ws://{own_address()}:{self.port}/ws"
-
-
 class SmallServer(Server):
     """With few descriptors."""
 
@@ -62,10 +40,10 @@ def raise_own_limit():
 
 
 class TestPerAddress:
-    pytestmark = pytest.mark.skipif(own_address() is None, reason="this machine has the loopback address only")
+    few = ("--connections-per-address", "3", "--loopback-bounded", "yes")
 
     def test_one_web_socket_too_many_is_closed_with_1013(self):
-        with running("--address", "0.0.0.0", "--connections-per-address", "3", kind=OutsideServer) as server:
+        with running(*self.few) as server:
             with contextlib.ExitStack() as stack:
                 for _ in range(3):
                     ws = stack.enter_context(connect(server.url))
@@ -81,7 +59,7 @@ class TestPerAddress:
                     assert ws.recv(timeout=5) == "hi"
 
     def test_one_request_too_many_is_answered_with_503(self):
-        with running("--address", "0.0.0.0", "--connections-per-address", "3", kind=OutsideServer) as server:
+        with running(*self.few) as server:
             held = [server.socket() for _ in range(3)]
             status, headers, body = ask(server, PAGE)
             assert (status, headers["connection"], headers["retry-after"]) == (503, "close", "5")
@@ -93,7 +71,7 @@ class TestPerAddress:
             eventually(lambda: counters(server)["http"] == 1)
 
     def test_far_too_many_are_not_read(self):
-        with running("--address", "0.0.0.0", "--connections-per-address", "3", kind=OutsideServer) as server:
+        with running(*self.few) as server:
             held = [server.socket() for _ in range(40)]
             time.sleep(0.2)
             closed = 0
@@ -106,7 +84,8 @@ class TestPerAddress:
                         closed += 1
             assert closed == 40 - 3 - 16
             # Somebody else is let in.
-            with contextlib.closing(socket.create_connection(("127.0.0.1", server.port), timeout=10)) as other:
+            with contextlib.closing(socket.create_connection(
+                    ("127.0.0.1", server.port), timeout=10, source_address=("127.0.0.2", 0))) as other:
                 other.sendall(PAGE.encode())
                 assert read_answer(other)[0] == 200
 
