@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import subprocess
 import struct
 import subprocess
 import time
