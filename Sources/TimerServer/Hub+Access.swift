@@ -91,6 +91,8 @@ extension Hub {
 
   /// The file of tokens has changed: whose token is not what it was is sent away.
   mutating func adopt(_ tokens: TokenBook?, at now: Instant, _ actions: inout HubActions) {
+    // Something else happened beside the place where there is no file of tokens yet: nobody's rights change.
+    guard tokens != nil || self.tokens != nil else { return }
     self.tokens = tokens ?? TokenBook()
     actions.log(.info, "\(self.tokens?.tokens.count ?? 0) tokens are known now")
     followTokens(at: now, &actions)

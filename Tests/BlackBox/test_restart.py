@@ -319,11 +319,11 @@ async def test_no_scraps_are_left(server, connect):
     assert server.files() == before
 
 
-async def timed(client, command):
-    """The state after a command on `tea`, and how long its reply took to arrive."""
+async def timed(client, command, timer="tea"):
+    """The state after a command, and how long its reply took to arrive."""
     identifier = client.next_id()
     sent = time.monotonic()
-    await client.send({"id": identifier, "command": command, "timer": "tea"})
+    await client.send({"id": identifier, "command": command, "timer": timer})
     arrival = await client.wait_for(lambda arrival: arrival.get("reply") == identifier, f"the reply to {command}")
     assert arrival["ok"] is True, arrival.message
     return arrival["timer"], arrival.at - sent
@@ -333,19 +333,24 @@ async def test_a_thousand_pauses_cost_nothing(server, connect):
     """1 000 pauses and resumes: under 1 ms of error, a file under 10 kB, the last pair as quick as the first."""
     client = await connect(server)
     started = await client.state("start", "tea", duration=100_000)
-    stood, costs = D(0), []
-    for _ in range(1000):
+    stood, last, first = D(0), [], []
+    for number in range(1000):
         paused, pause_cost = await timed(client, "pause")
         resumed, resume_cost = await timed(client, "resume")
-        costs.append(pause_cost + resume_cost)
         stood += resumed["pausePeriods"][-1]["start"] - paused["pausePeriods"][-1]["pause"]
+        if number >= 900:
+            # The first pair of another timer, at the same time: a machine that is busy now is busy for both.
+            last.append(pause_cost + resume_cost)
+            await client.ok("start", "fresh", duration=100_000, force=True)
+            first.append((await timed(client, "pause", "fresh"))[1] + (await timed(client, "resume", "fresh"))[1])
+    await client.ok("remove", "fresh")
 
     state = await client.state("get", "tea")
     expected = state["lastElapsedTimeCalculatedAt"] - started["startDate"] - stood
     assert abs(state["elapsedTime"] - expected) < D("0.001")
     assert len(state["pausePeriods"]) <= 64
     assert max(path.stat().st_size for path in timer_files(server)) < 10_000
-    first, last = statistics.median(costs[:100]), statistics.median(costs[-100:])
+    first, last = statistics.median(first), statistics.median(last)
     assert last <= 1.5 * first + 0.001, f"a pair took {first * 1000:.2f} ms at first, {last * 1000:.2f} at last"
     before = await look(client, "tea")
 

@@ -25,6 +25,20 @@ import WebSocketTransport
     #expect(bench.heard(by: other).count == 1)
   }
 
+  @Test func `is none where there never was one`() {
+    var bench = HubBench.make()
+    let connection = bench.connect()
+
+    // Something beside the place of the file changed, and there is no file still.
+    bench.handle(.tokens(nil))
+
+    #expect(bench.closeCodes == [:])
+    #expect(bench.heard(by: connection) == ["hello"])
+    bench.send(#"{"id":1,"command":"start","timer":"tea"}"#, from: connection)
+    bench.store()
+    #expect(bench.heard(by: connection) == ["ok 1"])
+  }
+
   @Test func `opens no more doors`() {
     var bench = HubBench.withTokens()
     bench.keep([.make("wall", .view)])

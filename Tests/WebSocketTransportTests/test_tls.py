@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import socket
 import ssl
-import subprocess
 import struct
 import subprocess
 import time
