@@ -69,13 +69,18 @@ public struct AccessRules: Sendable {
 private struct HostName {
   let name: String
 
+  /// RFC 3986 §3.2: a host, and a port in digits behind a colon. What is anything else has no name, and so
+  /// none that is ours.
   init(authority: String) {
     let text = authority.lowercased()
-    if text.hasPrefix("[") {
-      name = String(text.dropFirst().prefix { $0 != "]" })
-    } else {
-      name = String(text.prefix { $0 != ":" })
-    }
+    let end =
+      text.hasPrefix("[")
+      ? text.firstIndex(of: "]").map(text.index(after:)) ?? text.endIndex
+      : text.firstIndex(of: ":") ?? text.endIndex
+    let port = text[end...]
+    let isPort =
+      port.isEmpty || (port.first == ":" && port.dropFirst().allSatisfy { "0"..."9" ~= $0 })
+    name = isPort ? text[..<end].trimmingCharacters(in: ["[", "]"]) : ""
   }
 
   /// IPv6 in brackets or IPv4: nobody can make such a name point elsewhere.

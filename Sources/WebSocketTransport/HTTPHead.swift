@@ -27,6 +27,16 @@ struct HTTPHead: Equatable {
     headers = [:]
     for field in parser.fields { try add(field.name, field.value) }
     try check()
+    if let authority = Self.authority(of: parser.target[...]) { headers["host"] = authority }
+  }
+
+  /// The host that a whole URL names, which counts in place of the Host field (RFC 9112 §3.2.2).
+  private static func authority(of target: ArraySlice<UInt8>) -> String? {
+    let text = String(decoding: target, as: UTF8.self)
+    for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
+      return String(text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" })
+    }
+    return nil
   }
 
   /// `/path?query`, also of `http://host/path?query` (RFC 9112 §3.2.2).

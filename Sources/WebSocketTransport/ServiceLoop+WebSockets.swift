@@ -185,6 +185,10 @@ extension ServiceLoop: WebSocketListener {
     // The bytes are libwebsockets', lent for this call on the loop's thread, and copied here.
     unsafe piece.withUnsafeBufferPointer { unsafe connection.incoming.append(contentsOf: $0) }
     guard isLast else { return }
+    // libwebsockets checks each piece, but not that the last character is whole when an empty one ends it.
+    guard String(validating: connection.incoming, as: UTF8.self) != nil else {
+      return refuse(connection, .invalidPayload, reason: "a message is UTF-8")
+    }
     connection.isYielding = connection.incoming.count > piece.count
     let message = connection.incoming
     connection.incoming = []
@@ -213,6 +217,8 @@ extension ServiceLoop: WebSocketListener {
   func ending(number: UInt64) {
     guard let connection = connections[ConnectionID(number)] else { return }
     connection.phase = .silent
+    // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
+    connection.isHeard = false
     connection.incoming = []
     connection.outbox.removeAll()
     watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
@@ -229,6 +235,8 @@ extension ServiceLoop: WebSocketListener {
     if let relay = connection.socket?.relay { part(relay) }
     connection.socket = nil
     connection.phase = .silent
+    // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
+    connection.isHeard = false
     connection.incoming = []
     connection.outbox.removeAll()
     leaveAll(connection)

@@ -1,0 +1,94 @@
+import Foundation
+import TimerCore
+
+@testable import TimerStorage
+
+/// A disk that takes writes when it is told to, and refuses when it is told to.
+struct FakeDisk {
+  private(set) var pending: [TimerWrite] = []
+  private(set) var records: [TimerID: TimerRecord] = [:]
+  private(set) var server = ServerRecord()
+  /// The highest revision that was ever on the disk.
+  private(set) var highestRevision = 0
+  /// The highest revision that this server was seen to give, durable or not.
+  private var highestGiven = 0
+  private var failed: Set<UInt64> = []
+
+  static let full = DiskError("write", "/data/log", code: 28)
+
+  var contents: TimerFolder.Contents {
+    var contents = TimerFolder.Contents()
+    contents.timers = records.values.sorted { $0.timer.id < $1.timer.id }
+    contents.server = server
+    return contents
+  }
+
+  mutating func submit(_ writes: [TimerWrite]) {
+    for write in writes {
+      checkRevisions(of: write)
+      pending.append(write)
+    }
+  }
+
+  /// Is done with the first writes, and reports on them; what builds on a refused one is refused too.
+  mutating func finish(_ count: Int, refusing: Bool) -> [WriteReport] {
+    let writes = pending.prefix(max(0, count))
+    pending.removeFirst(writes.count)
+    return writes.map { write in
+      guard !refusing, failed.isDisjoint(with: write.bases) else {
+        failed.insert(write.ticket)
+        return WriteReport(ticket: write.ticket, result: .failure(Self.full))
+      }
+      keep(write)
+      return WriteReport(ticket: write.ticket, result: .success(()))
+    }
+  }
+
+  /// The server is gone, and with it what it had not written.
+  mutating func lose() {
+    pending = []
+    failed = []
+    highestGiven = highestRevision
+  }
+
+  /// What somebody wrote into a timer's file; nil when it is not the JSON of a timer.
+  static func record(_ contents: [UInt8], of id: TimerID) -> Result<TimerRecord, RecordFault> {
+    Result { () throws(RecordFault) in try TimerRecord(contents: Data(contents), id: id) }
+  }
+
+  private mutating func keep(_ write: TimerWrite) {
+    if let server = write.server { self.server = server }
+    for (id, record) in write.timers {
+      records[id] = record.map { reread($0) }
+      highestRevision = max(highestRevision, record?.timer.revision ?? 0)
+    }
+  }
+
+  /// A file has to hold what it was made from.
+  private func reread(_ record: TimerRecord) -> TimerRecord {
+    switch Self.record(Array(record.contents()), of: record.timer.id) {
+    case .success(let read):
+      require(read.contents() == record.contents(), "a file changes when it is read and written")
+      return read
+    case .failure(let fault): fail("a timer's own file is refused: \(fault)")
+    }
+  }
+
+  private mutating func checkRevisions(of write: TimerWrite) {
+    let before = highestGiven
+    for case let record? in write.timers.values {
+      let revision = record.timer.revision
+      // Noting that a late end was told writes a timer again as it is.
+      let isAgain = write.timers.count == 1 && revision <= before && write.server == nil
+      require(revision > before || isAgain, "revision \(revision) is given twice")
+      highestGiven = max(highestGiven, revision)
+    }
+  }
+}
+
+/// Ends the process, which the fuzzer keeps the input of.
+func fail(_ why: String) -> Never { fatalError(why) }
+
+func require(_ condition: Bool, _ why: @autoclosure () -> String) {
+  if !condition { fail(why()) }
+}

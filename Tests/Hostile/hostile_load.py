@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Measures what honest subscribers get while others do their worst, and what memory that costs the server.
+
+    python3 Tests/Hostile/hostile_load.py --server .build/release/timersync [--seconds 60] [-- options of the server]
+
+One thousand subscribers get a tick a second. First they are alone; then 200 connections subscribe to everything and
+never read, 200 send requests as fast as they can and come back when they are thrown out, and 200 stand in half a
+handshake, again and again. Prints the delay of ticks against the server's own clock, and the server's memory; ends
+with 0 when the 99th percentile is under 50 ms, the memory under 200 MiB, and no honest connection was lost.
+
+Needs a C compiler, for a client that costs next to nothing. Every connection is a loopback one; each kind comes from
+addresses of its own (127.0.16.1 on, 127.0.32.1 on, …). On a machine of two processors the flood's own client takes
+part of what is measured.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import resource
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DELAY_MAX = 0.050
+MEMORY_MAX = 200 * 1024 * 1024
+ALONE_SECONDS = 10.0
+KEY = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+HANDSHAKE = (
+    "GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Version: 13\r\n" + KEY + "\r\n")
+
+
+class Server:
+    """The server under load, and what it takes of the machine."""
+
+    def __init__(self, program: str, data: str, options: list[str]):
+        self.log = open(Path(data) / "log", "w", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [program, "serve", "--port", "0", "--data", str(Path(data) / "timers"), *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        match = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        if not match:
+            self.stop()
+            sys.exit(f"the server did not start: {line!r} {(Path(data) / 'log').read_text()}")
+        self.port = int(match[1])
+        self.memory_max = 0
+
+    def status(self, name: str) -> int:
+        """A figure of /proc/PID/status in bytes."""
+        text = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)[1]) * 1024
+
+    def memory(self) -> int:
+        now = self.status("VmRSS")
+        self.memory_max = max(self.memory_max, now)
+        return now
+
+    def processor_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def ask(self, message: str) -> dict:
+        """Sends one request by HTTP, to set things up."""
+        command, timer, body = message.split(" ", 2)
+        with socket.create_connection(("127.0.0.1", self.port), 10) as one:
+            one.sendall(
+                f"POST /api/timers/{timer}/{command} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+            with one.makefile("rb") as answer:
+                text = answer.read()
+        assert b" 200 " in text.split(b"\r\n")[0], text
+        return json.loads(text.partition(b"\r\n\r\n")[2])
+
+    def stop(self) -> int | None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return None
+        finally:
+            self.log.close()
+            self.process.stdout.close()
+
+
+class Crowd:
+    """A process of many connections."""
+
+    def __init__(self, program: Path, kind: str, port: int, count: int, seconds: float, path: str):
+        self.process = subprocess.Popen(
+            [program, kind, str(port), str(count), str(seconds), path], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            sys.exit(f"the {kind} could not connect; does the server let in so many? Options go behind --")
+
+    def begin(self) -> None:
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def figures(self, within: float) -> dict:
+        output, _ = self.process.communicate(timeout=within)
+        return json.loads(output)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def dial(port: int, own: str, small: bool = False) -> socket.socket:
+    """A connection from one of the loopback network's addresses."""
+    one = socket.socket()
+    one.settimeout(10)
+    if small:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    one.bind((own, 0))
+    one.connect(("127.0.0.1", port))
+    return one
+
+
+class Idlers(threading.Thread):
+    """Connections that never read, and others in half a handshake; the ones that are dropped come back."""
+
+    def __init__(self, port: int, never_reading: int, half: int):
+        super().__init__(daemon=True)
+        self.port = port
+        self.wanted = {"never reading": never_reading, "half a handshake": half}
+        self.dropped = dict.fromkeys(self.wanted, 0)
+        self.refused = dict.fromkeys(self.wanted, 0)
+        self.over = threading.Event()
+        self.selector = selectors.DefaultSelector()
+        for kind, count in self.wanted.items():
+            for number in range(count):
+                self._open(kind, number)
+
+    def _open(self, kind: str, number: int) -> None:
+        try:
+            if kind == "never reading":
+                one = dial(self.port, f"127.0.48.{1 + number // 50}", small=True)
+                one.sendall(HANDSHAKE.format(path="/ws?timer=*&interval=0.1").encode())
+                # Told of nothing but its end: it is not readable for us.
+                events = selectors.EVENT_WRITE
+            else:
+                one = dial(self.port, f"127.0.64.{1 + number // 50}")
+                one.sendall(HANDSHAKE.format(path="/ws").encode()[:-20])
+                events = selectors.EVENT_READ
+        except OSError:
+            self.refused[kind] += 1
+            return
+        one.setblocking(False)
+        self.selector.register(one, events, (kind, number))
+
+    def run(self) -> None:
+        while not self.over.wait(0.25):
+            for key, _ in self.selector.select(0):
+                kind, number = key.data
+                if kind == "never reading":
+                    # Writeable is no news; an error is: the server has thrown it out.
+                    if not key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) and not hung_up(key.fileobj):
+                        continue
+                else:
+                    with contextlib.suppress(BlockingIOError, ConnectionResetError):
+                        if key.fileobj.recv(4096):
+                            continue
+                self.dropped[kind] += 1
+                self.selector.unregister(key.fileobj)
+                key.fileobj.close()
+                self._open(kind, number)
+
+    def end(self) -> None:
+        self.over.set()
+        self.join(10)
+        for key in list(self.selector.get_map().values()):
+            key.fileobj.close()
+
+
+def hung_up(one: socket.socket) -> bool:
+    """Whether the peer is gone, without reading from it: TCP_INFO's first byte is the state, 1 is established."""
+    return one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != 1
+
+
+def compiled(folder: str) -> Path:
+    """The client in C."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if not compiler:
+        sys.exit("a C compiler is needed")
+    program = Path(folder) / "crowd"
+    subprocess.run([compiler, "-O2", "-Wall", "-o", program, HERE / "crowd.c"], check=True)
+    return program
+
+
+def milliseconds(figures: dict) -> str:
+    return ", ".join(f"{name} {figures[name] * 1000:.1f} ms" for name in ("p50", "p90", "p99", "p999", "max"))
+
+
+def measure(server: Server, ticks: Crowd, seconds: float, others: list[Crowd]) -> dict:
+    """Runs the subscribers, and whoever else is given, and looks at the server meanwhile."""
+    server.memory_max = 0
+    processor = server.processor_seconds()
+    for crowd in [*others, ticks]:
+        crowd.begin()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        server.memory()
+        time.sleep(0.2)
+    figures = ticks.figures(seconds + 30)
+    figures["memory"] = server.memory_max
+    figures["processor"] = (server.processor_seconds() - processor) / seconds
+    return figures
+
+
+def show(title: str, figures: dict, count: int, seconds: float) -> None:
+    print(f"{title}: {figures['ticks']} ticks of about {count * seconds:.0f}, {figures['lost']} connections lost")
+    print(f"  delay: {milliseconds(figures)}")
+    print(f"  server: {figures['memory'] / 2**20:.1f} MiB at most, {figures['processor'] * 100:.0f} % of a processor")
+
+
+def run(options: argparse.Namespace, folder: str) -> bool:
+    program = compiled(folder)
+    server = Server(options.server, folder, options.options)
+    crowds: list[Crowd] = []
+    idlers = None
+    try:
+        server.ask('start main {"type":"stopwatch"}')
+        for number in range(options.timers):
+            server.ask(f'start extra-{number} {{"duration":86400,"title":"{"x" * 200}"}}')
+        path = "/ws?timer=main&interval=1"
+        honest = options.honest
+
+        crowds.append(Crowd(program, "ticks", server.port, honest, ALONE_SECONDS, path))
+        alone = measure(server, crowds[-1], ALONE_SECONDS, [])
+        show("alone", alone, honest, ALONE_SECONDS)
+
+        crowds.append(Crowd(program, "ticks", server.port, honest, options.seconds, path))
+        flood = Crowd(program, "flood", server.port, options.flood, options.seconds, "/ws")
+        crowds.append(flood)
+        idlers = Idlers(server.port, options.mute, options.half)
+        idlers.start()
+        among = measure(server, crowds[-2], options.seconds, [flood])
+        show("among hostile ones", among, honest, options.seconds)
+        sent = flood.figures(30)
+        print(f"  flood: {sent['messagesSent']} messages ({sent['bytesSent'] / 2**20:.0f} MiB), "
+              f"{sent['bytesRead'] / 2**20:.0f} MiB read, thrown out {sent['thrownOut']} times")
+        print("  " + "; ".join(
+            f"{kind}: dropped {idlers.dropped[kind]} times, refused {idlers.refused[kind]}" for kind in idlers.wanted))
+    finally:
+        if idlers:
+            idlers.end()
+        for crowd in crowds:
+            crowd.end()
+        code = server.stop()
+        log = (Path(folder) / "log").read_text(encoding="utf-8", errors="replace").splitlines()
+        print(f"  the server ended with {code}; its log has {len(log)} lines")
+    is_well = (
+        among["p99"] < DELAY_MAX and among["memory"] < MEMORY_MAX and among["lost"] == 0 and code == 0
+        and among["ticks"] >= honest * (options.seconds - 2))
+    print("well" if is_well else f"NOT WELL: wanted are p99 under {DELAY_MAX * 1000:.0f} ms, memory under "
+          f"{MEMORY_MAX / 2**20:.0f} MiB, no honest connection lost and a tick a second for each")
+    return is_well
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", required=True, help="the program, built in release")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--honest", type=int, default=1000, help="subscribers")
+    parser.add_argument("--mute", type=int, default=200, help="connections that never read")
+    parser.add_argument("--flood", type=int, default=200, help="connections that send as fast as they can")
+    parser.add_argument("--half", type=int, default=200, help="connections in half a handshake")
+    parser.add_argument("--timers", type=int, default=50, help="timers that run beside the one that is watched")
+    parser.add_argument("options", nargs="*", help="options of `timersync serve`, behind --")
+    options = parser.parse_args()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 8192)), hard))
+    with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
+        return 0 if run(options, folder) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,768 @@
+#!/usr/bin/env python3
+"""Drives the real server with random sequences, well- and ill-formed, and compares each answer to a small model.
+
+    python3 Tests/Hostile/random_sequences.py --steps 100000 --seed 1 [--server PROGRAM]
+
+Several connections send one request at a time, or a dozen in one packet; a watcher subscribed to everything has to
+hear of each change, once and in order. Now and then a connection misbehaves and is thrown out, and the server is
+killed and started again. A difference ends the run with the last steps and the seed that repeats them.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import deque
+from decimal import Decimal
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "BlackBox")]
+
+import timer_server  # noqa: E402
+import wire  # noqa: E402
+from protocol_model import CHANGES, SECOND, Model, Refusal, Request, Run, Timer, read  # noqa: E402
+from raw_socket import BINARY, CLOSE, PING, PONG, TEXT, RawSocket, frame, text  # noqa: E402
+
+NAMES = ["default", "tea", "é", "e\u0301", "🍵 & <b>", "n" * 128]
+# A timer that is paused and resumed and nothing else.
+PAUSED_OFTEN = "paused often"
+CAUSES = {
+    "start": "started", "update": "updated", "pause": "paused", "resume": "resumed", "finish": "finished",
+    "finishAll": "finished", "reset": "reset", "addRemainingTime": "adjusted", "addElapsedTime": "adjusted",
+}
+TIMES = ["elapsedTime", "time", "startDate", "stopDate", "lastElapsedTimeCalculatedAt", "addedTime", "duration"]
+# What clocks and roundings may differ by.
+SLACK = SECOND // 200
+
+
+class Difference(AssertionError):
+    """The server and the model disagree."""
+
+
+# From the wire
+
+
+def micro(value) -> int | None:
+    """An instant or a length of the wire in whole microseconds."""
+    if value is None:
+        return None
+    exact = Decimal(value) * SECOND
+    if exact != int(exact):
+        raise Difference(f"{value} is no whole number of microseconds")
+    return int(exact)
+
+
+def seen(state: dict) -> dict:
+    """A state of the wire as the model shows it."""
+    shown = {name: value for name, value in state.items() if name != "revision"}
+    for name in TIMES:
+        if name in shown:
+            shown[name] = micro(shown[name])
+    shown["pausePeriods"] = [{name: micro(value) for name, value in pause.items()} for pause in state["pausePeriods"]]
+    shown["warnings"] = [micro(warning) for warning in state["warnings"]]
+    return shown
+
+
+# What is sent
+
+
+class Generator:
+    """Makes requests up, with an eye on the model so that many of them make sense."""
+
+    def __init__(self, source: random.Random, model: Model):
+        self.random = source
+        self.model = model
+        self.identifiers = 0
+        self.recent: deque[dict] = deque(maxlen=20)
+        # Until then it is not known when timers changed last, on which it depends what a press may say.
+        self.no_press_before = 0
+
+    def message(self, now: int) -> str:
+        """The text of one message."""
+        request = self.request(now)
+        if self.random.random() < 0.2:
+            return self.spoiled(request)
+        return wire.dump(request)
+
+    def request(self, now: int) -> dict:
+        pick = self.random
+        if self.recent and pick.random() < 0.03:
+            return {**pick.choice(self.recent), "id": self.identifier()}
+        if pick.random() < 0.1:
+            return {"id": self.identifier(), "timer": PAUSED_OFTEN, "command": self.next_of_pauses()}
+        command = pick.choices(
+            ["start", "pause", "resume", "finish", "reset", "addRemainingTime", "addElapsedTime", "update", "remove",
+             "finishAll", "get", "list", "subscribe", "unsubscribe", "sync", "authenticate"],
+            [20, 8, 12, 3, 3, 10, 8, 8, 2, 0.1, 12, 3, 4, 2, 3, 1])[0]
+        request: dict = {"command": command}
+        if pick.random() < 0.9:
+            request["id"] = self.identifier()
+        if command not in {"finishAll", "list", "sync", "authenticate"}:
+            name = pick.choice(NAMES)
+            if name != "default" or pick.random() < 0.5:
+                request["timer"] = name
+        if maker := getattr(self, f"_{command}", None):
+            maker(request)
+        if command in CHANGES:
+            self._conditions(request, now)
+        return request
+
+    def next_of_pauses(self) -> str:
+        """What is to be asked of the timer whose pauses pile up."""
+        timer = self.model.timers.get(PAUSED_OFTEN)
+        if self.random.random() < 0.05:
+            return "get"
+        if timer is None or not timer.is_active:
+            return "start"
+        return "resume" if timer.status == "paused" else "pause"
+
+    def identifier(self):
+        self.identifiers += 1
+        return self.random.choice([self.identifiers, str(self.identifiers), self.identifiers + 0.5, "🍵", -1])
+
+    def _length(self) -> float:
+        pick = self.random
+        return pick.choice(
+            [0.1, 0.099999, 0.07, 0.12, 0.2, 0.3, 0.5, 1, 2, 60, 31_536_000, 0.000001, round(pick.uniform(0.05, 1), 6)])
+
+    def _start(self, request: dict) -> None:
+        pick = self.random
+        if pick.random() < 0.7:
+            request["duration"] = self._length()
+        if pick.random() < 0.25:
+            request["type"] = pick.choice(["timer", "stopwatch"])
+        if pick.random() < 0.2:
+            request["force"] = True
+        self._settings(request)
+
+    def _settings(self, request: dict) -> None:
+        pick = self.random
+        if pick.random() < 0.4:
+            request["atZero"] = pick.choice(["overtime", "finish", "reset", "repeat"])
+        if pick.random() < 0.2:
+            request["title"] = pick.choice(["", "Pasta", "<script>", "\u202e", '"\\', "t" * 256, "t" * 257])
+        if pick.random() < 0.2:
+            request["warnings"] = pick.choice([[], [60, 10], [0.000001], [0] * 16, [0] * 17])
+
+    _update = _settings
+
+    def _finish(self, request: dict) -> None:
+        if self.random.random() < 0.3:
+            request["resetTime"] = self.random.choice([True, False])
+
+    def _added(self, request: dict) -> None:
+        pick = self.random
+        request["seconds"] = pick.choice(
+            [0, 1, -1, 0.5, -0.25, -1000, 31_536_000, 1e12, round(pick.uniform(-2, 2), 6)])
+        if pick.random() < 0.3:
+            request["clamp"] = True
+
+    _addRemainingTime = _addElapsedTime = _added
+
+    def _subscribe(self, request: dict) -> None:
+        pick = self.random
+        if pick.random() < 0.5:
+            request.pop("timer", None)
+            request["timers"] = pick.choice(["*", ["*"], [], pick.sample(NAMES, 2)])
+        if pick.random() < 0.5:
+            request["interval"] = pick.choice([0, 0.1, 1, 3600, 0.05, 3601])
+
+    def _unsubscribe(self, request: dict) -> None:
+        if self.random.random() < 0.5:
+            request.pop("timer", None)
+            request["timers"] = self.random.choice(["*", []])
+
+    def _sync(self, request: dict) -> None:
+        if self.random.random() < 0.8:
+            request["clientTime"] = self.random.choice([0, 1.25, -3, 123456789.000001])
+
+    def _authenticate(self, request: dict) -> None:
+        request["token"] = "nobody's"
+
+    def _conditions(self, request: dict, now: int) -> None:
+        pick = self.random
+        timer = self.model.timers.get(request.get("timer", "default"))
+        if request["command"] != "finishAll" and pick.random() < 0.1:
+            known = timer.revision if timer else 0
+            request["ifRevision"] = pick.choice([0, known or 0, known or 0, 7])
+        if pick.random() < 0.08 and now > self.no_press_before:
+            age = pick.choice([50_000, 500_000, 1_500_000, 10_000_000, -100_000_000])
+            request["at"] = round((now - age) / SECOND, 6)
+        if pick.random() < 0.08:
+            request["requestId"] = f"r{pick.randrange(1 << 40)}"
+            self.recent.append(request)
+        elif self.recent and pick.random() < 0.01:
+            request["requestId"] = pick.choice(self.recent)["requestId"]
+
+    # Ill-formed
+
+    VALUES = [
+        "null", "true", "5", "-1", "-0", "0.5", "1e999", "-1e999", "1e-400", "1E2", "60.", "01", "+1", "NaN",
+        '"x"', '""', '"5"', '"\\ud800"', '"\\u0000"', '"*"', '"\\ud83c\\udf75"', "[]", "[5]", '["a","b"]', "{}",
+        '{"a":{"b":1}}', "9" * 40, "[" * 20 + "]" * 20, '"' + "y" * 300 + '"',
+    ]
+    CHARACTERS = '{}[]",:0123456789eE+-. \\\n\t\0éx🍵'
+
+    def spoiled(self, request: dict) -> str:
+        """A request with something wrong with it, mostly."""
+        pick = self.random
+        kind = pick.randrange(8)
+        if kind == 0:
+            name = pick.choice([*request, "colour", "id", "duration"])
+            return self._with(request, name, pick.choice(self.VALUES))
+        if kind == 1:
+            members = [f"{wire.dump(name)}:{wire.dump(value)}" for name, value in request.items()]
+            members.append(pick.choice(members))
+            return "{" + ",".join(members) + "}"
+        if kind == 2:
+            return wire.dump({**request, pick.choice(["colour", "Duration", "", "Timer", "now"]): 1})
+        if kind == 3:
+            return pick.choice(["", "[]", "5", '"list"', "null", "[" * 3000, f"[{wire.dump(request)}]", "\ufeff{}"])
+        if kind == 4:
+            return wire.dump({name: value for name, value in request.items() if name != "command"})
+        whole = wire.dump(request)
+        place = pick.randrange(len(whole))
+        if kind == 5:
+            return whole[:place] + pick.choice(self.CHARACTERS) + whole[place:]
+        if kind == 6:
+            return whole[:place] + whole[place + pick.randrange(1, 4):]
+        return whole[:place] + pick.choice(self.CHARACTERS) + whole[place + 1:]
+
+    @staticmethod
+    def _with(request: dict, name: str, token: str) -> str:
+        members = {key: wire.dump(value) for key, value in request.items()} | {name: token}
+        return "{" + ",".join(f"{wire.dump(key)}:{value}" for key, value in members.items()) + "}"
+
+
+# Connections
+
+
+class Connection:
+    """One connection: requests and replies in order, events beside them."""
+
+    def __init__(self, server, target: str = "/ws"):
+        self.raw = RawSocket(server.port).open(target)
+        self.events: deque[dict] = deque()
+        self.replies: deque[dict] = deque()
+
+    def take_in(self, within: float = 5.0) -> None:
+        """Waits for one message, and puts it where it belongs."""
+        while True:
+            opcode, payload = self.raw.frame(within)
+            if opcode != PING:
+                break
+            self.raw.send(frame(PONG, payload))
+        if opcode != TEXT:
+            raise Difference(f"opcode {opcode}: {payload!r}")
+        message = wire.parse(payload)
+        wire.check_message(message)
+        (self.replies if "reply" in message else self.events).append(message)
+
+    def reply(self) -> dict:
+        while not self.replies:
+            self.take_in()
+        return self.replies.popleft()
+
+    def event(self) -> dict:
+        while not self.events:
+            self.take_in()
+        return self.events.popleft()
+
+    def close(self) -> None:
+        self.raw.socket.close()
+
+
+# The run
+
+
+class Sequences:
+    """The whole: the server, its clients and the model, step by step."""
+
+    CONNECTIONS = 3
+
+    def __init__(self, server, seed: int):
+        self.server = server
+        self.random = random.Random(seed)
+        self.model = Model()
+        self.generator = Generator(self.random, self.model)
+        self.counts = dict.fromkeys(
+            ["steps", "accepted", "refused", "ill-formed", "ambiguous", "thrown out", "kills"], 0)
+        self.log: deque[str] = deque(maxlen=40)
+        self.highest = 0
+        self.endings: set[tuple[str, int]] = set()
+        # From here on the model knows of every zero.
+        self.since = 0
+        self.perhaps: set[tuple[str, int]] = set()
+        self.connect()
+
+    def connect(self) -> None:
+        self.clients = [Connection(self.server) for _ in range(self.CONNECTIONS)]
+        self.watcher = Connection(self.server, "/ws?timer=*&interval=0")
+        first = self.watcher.event()
+        assert first["cause"] == "subscribed", first
+        self.calibrate()
+
+    def close(self) -> None:
+        for connection in [*self.clients, self.watcher]:
+            connection.close()
+
+    def calibrate(self) -> None:
+        """Learns what is to be added to the local clock to have the server's."""
+        best = None
+        client = self.clients[0]
+        for _ in range(20):
+            sent = self.local()
+            client.raw.send(text('{"command":"sync"}'))
+            reply = client.reply()
+            arrived = self.local()
+            if best is None or arrived - sent < best:
+                best = arrived - sent
+                self.offset = micro(reply["sentAt"]) - (sent + arrived) // 2
+
+    @staticmethod
+    def local() -> int:
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+
+    def now(self) -> int:
+        return self.local() + self.offset
+
+    # Steps
+
+    def run(self, steps: int, until: float | None = None) -> None:
+        """Does so many steps, or as many as there is time for."""
+        while self.counts["steps"] < steps and (until is None or time.monotonic() < until):
+            dice = self.random.random()
+            if dice < 0.0005:
+                self.kill()
+            elif dice < 0.003:
+                self.misbehave()
+            elif dice < 0.01:
+                time.sleep(self.random.uniform(0.01, 0.2))
+            else:
+                self.exchange(1 if self.random.random() < 0.7 else self.random.randrange(2, 13))
+        self.finish()
+
+    def exchange(self, count: int) -> None:
+        """Some requests in one packet, and all that comes of them."""
+        client = self.random.choice(self.clients)
+        began = self.now() - SLACK
+        texts = [self.generator.message(began + SLACK) for _ in range(count)]
+        client.raw.send(b"".join(text(message) for message in texts))
+        self.counts["steps"] += count
+        heard: list[tuple] = []
+        pairs = []
+        for message in texts:
+            reply = client.reply()
+            self.log.append(f"{message[:400]}  ->  {json.dumps(reply, default=str, ensure_ascii=False)[:700]}")
+            pairs.append((message, reply))
+        ended = self.now() + SLACK
+        request = Request()
+        try:
+            for message, reply in pairs:
+                request = read(message)
+                self.judge(request, reply, began, ended, heard)
+        except Difference:
+            if not self.near_zero(request, began, ended):
+                raise
+            self.counts["ambiguous"] += 1
+            # How many of them changed something is told by the replies.
+            heard = [self.told(read(message), reply) for message, reply in pairs]
+            heard = [one for some in heard for one in some]
+            self.watch(heard)
+            self.adopt()
+            return
+        self.watch(heard)
+
+    def near_zero(self, request: Request, began: int, ended: int) -> bool:
+        """Whether a zero that matters was crossed while the requests were on their way: then some may have been
+        decided before it and some after, and the model can't know which."""
+        names = [request.timer] if request.timer else [*self.model.timers]
+        timers = [
+            timer for name in names for timer in [self.model.timers.get(name), *self.model.past.get(name, ())] if timer]
+        return any(timer.zero is not None and began <= timer.zero <= ended for timer in timers)
+
+    def told(self, request: Request, reply: dict) -> list[tuple]:
+        """The changes that an accepted request tells of, as the watcher will hear them."""
+        if not reply["ok"] or not request.is_change or self.is_repeated(request):
+            return []
+        if request.command == "remove":
+            return [("removed", request.fields["timer"], None)]
+        states = reply["timers"] if request.command == "finishAll" else [reply["timer"]]
+        return [(CAUSES[request.command], state["timer"], state) for state in states]
+
+    # Judging
+
+    def judge(self, request: Request, reply: dict, began: int, ended: int, heard: list) -> None:
+        """Holds one reply to what the model says."""
+        self.check_tag(request, reply)
+        if request.faults:
+            self.counts["ill-formed"] += 1
+            return self.judge_faulty(request, reply, ended)
+        self.counts["accepted" if reply["ok"] else "refused"] += 1
+        if request.is_change:
+            return self.judge_change(request, reply, began, ended, heard)
+        judge = getattr(self, f"judge_{request.command}")
+        return judge(request, reply, began, ended)
+
+    def check_tag(self, request: Request, reply: dict) -> None:
+        tag, given = request.tag, reply["reply"]
+        same = given == tag if isinstance(tag, str) or tag is None else given is not None and float(given) == float(tag)
+        self.demand(same, f"the reply should carry {tag!r}", reply)
+
+    def judge_faulty(self, request: Request, reply: dict, ended: int) -> None:
+        self.demand(not reply["ok"], f"should be refused with one of {request.faults}", reply)
+        code = reply["error"]["code"]
+        self.demand(code in request.faults, f"should be refused with one of {request.faults}", reply)
+        self.check_beside(request.timer, reply, ended)
+
+    def check_beside(self, name: str | None, reply: dict, ended: int) -> None:
+        """The timer's state stands beside an error where there is one."""
+        if "timer" in reply:
+            self.demand(reply["timer"]["timer"] == name, f"the state beside should be of {name!r}", reply)
+            self.check_state(reply["timer"], ended, reply)
+        elif name is not None:
+            is_gone = name not in self.model.timers or None in self.model.past.get(name, ())
+            self.demand(is_gone, f"the state of {name!r} should stand beside the error", reply)
+
+    def check_state(self, state: dict, ended: int, reply: dict) -> None:
+        """A state that was asked for: the present one, or one that a change on its way to the disk will replace."""
+        name = state["timer"]
+        instant = micro(state["lastElapsedTimeCalculatedAt"])
+        self.demand(instant <= ended, "a state of the future", reply)
+        self.model.cross(instant)
+        versions = [self.model.timers.get(name), *reversed(self.model.past.get(name, ()))]
+        shown = seen(state)
+        fitting = [timer for timer in versions if timer and timer.state(instant) == shown]
+        if any(timer.revision == state["revision"] for timer in fitting):
+            return
+        known = max((timer.revision or 0 for timer in versions if timer), default=0)
+        for timer in fitting:
+            # A crossing looks like what it was before, but for its revision, which is told here first.
+            if timer.revision is None and state["revision"] > known:
+                timer.revision = state["revision"]
+                return
+        expected = versions[0].state(instant) if versions[0] else None
+        raise Difference(f"expected {expected}, revision {versions[0] and versions[0].revision}: {reply}")
+
+    def judge_change(self, request: Request, reply: dict, began: int, ended: int, heard: list) -> None:
+        key = request.fields.get("requestId")
+        if key in self.model.answered:
+            return self.judge_repeated(request, reply, key, ended)
+        if reply["ok"]:
+            instants = [micro(state["lastElapsedTimeCalculatedAt"]) for state in self.states(reply)]
+            # A removal shows no instant, a change with `at` that of the press.
+            at = ended if "at" in request.fields or not instants else instants[0]
+            moments = [began, at] if at == ended else [at]
+            earliest = began - 2 * SECOND - SLACK
+            self.demand(all(earliest <= one <= ended for one in instants), "made at another time", reply)
+        else:
+            moments = [began, ended]
+        problem = None
+        for moment in dict.fromkeys(moments):
+            self.model.cross(moment)
+            try:
+                after = self.model.change(request, moment)
+            except Refusal as refusal:
+                problem = self.refusal_differs(refusal, reply)
+                if problem is None:
+                    name = None if request.command == "finishAll" else request.fields["timer"]
+                    return self.check_beside(name, reply, ended) if name else None
+                continue
+            problem = self.change_differs(request, reply, after)
+            if problem is None:
+                return self.keep(request, reply, after, heard)
+        raise Difference(f"{problem}: {request}: {reply}")
+
+    @staticmethod
+    def states(reply: dict) -> list[dict]:
+        return reply["timers"] if "timers" in reply else [reply["timer"]] if "timer" in reply else []
+
+    @staticmethod
+    def refusal_differs(refusal: Refusal, reply: dict) -> str | None:
+        if reply["ok"]:
+            return f"should be refused with {refusal.code}"
+        if reply["error"]["code"] != refusal.code:
+            return f"should be refused with {refusal.code}"
+        if refusal.limit is not None:
+            # The limit of an amount moves on with the time; what moves is checked elsewhere.
+            given = micro(reply["error"].get("limit"))
+            if given is None or abs(given - refusal.limit) > SECOND:
+                return f"the limit should be near {refusal.limit}"
+        return None
+
+    def change_differs(self, request: Request, reply: dict, after: dict) -> str | None:
+        if not reply["ok"]:
+            return f"should be made: {after}"
+        states = self.states(reply)
+        if request.command == "remove":
+            return "a removal has no state" if states else None
+        if [state["timer"] for state in states] != list(after):
+            return f"should tell of {list(after)}"
+        for state in states:
+            timer = after[state["timer"]]
+            if seen(state) != timer.state(timer.changed_at):
+                return f"expected {timer.state(timer.changed_at)}"
+        return None
+
+    def keep(self, request: Request, reply: dict, after: dict, heard: list) -> None:
+        for state in self.states(reply):
+            revision = state["revision"]
+            self.demand(revision > self.highest, f"the revision should be above {self.highest}", reply)
+            self.highest = revision
+            after[state["timer"]].revision = revision
+        for name, timer in after.items():
+            if timer is None and self.model.timers[name].zero is not None:
+                # It may have been crossed just before the removal, whose instant is not told.
+                self.perhaps.add((name, self.model.timers[name].zero))
+            self.model.keep(name, timer)
+        heard += self.told(request, reply)
+        if (key := request.fields.get("requestId")) and after:
+            self.model.answered[key] = (self.identity(request), {**reply, "reply": None})
+
+    @staticmethod
+    def identity(request: Request) -> str:
+        told = {name: value for name, value in request.fields.items() if value is not False}
+        return json.dumps([request.command, told], sort_keys=True, default=str)
+
+    def is_repeated(self, request: Request) -> bool:
+        return request.fields.get("requestId") in self.model.answered
+
+    def judge_repeated(self, request: Request, reply: dict, key: str, ended: int) -> None:
+        identity, first = self.model.answered[key]
+        if identity != self.identity(request):
+            is_refused = not reply["ok"] and reply["error"]["code"] == "badRequest"
+            return self.demand(is_refused, "another request of that name", reply)
+        return self.demand({**reply, "reply": None} == first, f"should be answered as the first time: {first}", reply)
+
+    # What changes nothing
+
+    def judge_get(self, request: Request, reply: dict, _: int, ended: int) -> None:
+        name = request.fields["timer"]
+        if reply["ok"]:
+            self.demand(reply["timer"]["timer"] == name, "another timer", reply)
+            return self.check_state(reply["timer"], ended, reply)
+        is_gone = name not in self.model.timers or None in self.model.past.get(name, ())
+        self.demand(reply["error"]["code"] == "unknownTimer" and is_gone, "should be known", reply)
+        return None
+
+    def judge_list(self, _: Request, reply: dict, __: int, ended: int) -> None:
+        self.demand(reply["ok"], "should be told", reply)
+        for state in reply["timers"]:
+            self.check_state(state, ended, reply)
+        names = [state["timer"] for state in reply["timers"]]
+        self.demand(names == self.model.names(), f"should be {self.model.names()}", reply)
+
+    def judge_sync(self, request: Request, reply: dict, began: int, ended: int) -> None:
+        given = request.fields.get("clientTime")
+        echoed = reply["clientTime"]
+        self.demand(echoed == given or float(echoed) == float(given), "another time than the client's", reply)
+        received, answered = micro(reply["receivedAt"]), micro(reply["sentAt"])
+        self.demand(began <= received <= answered <= ended, f"not within {began} and {ended}", reply)
+
+    def judge_subscribe(self, _: Request, reply: dict, __: int, ___: int) -> None:
+        self.demand(reply["ok"] and set(reply) == {"reply", "ok"}, "should be done", reply)
+
+    judge_unsubscribe = judge_subscribe
+
+    def judge_authenticate(self, _: Request, reply: dict, __: int, ___: int) -> None:
+        self.demand(not reply["ok"] and reply["error"]["code"] in {"unauthorized", "forbidden"}, "no such token", reply)
+
+    # The watcher
+
+    def watch(self, heard: list[tuple]) -> None:
+        """The watcher hears of each change, once and in order, and of zeros in between."""
+        for cause, name, state in heard:
+            event = self.next_change()
+            if cause == "removed":
+                self.demand(
+                    event == {"event": "removed", "timer": name}, f"the watcher should hear that {name!r} went", event)
+            else:
+                self.demand(
+                    event.get("cause") == cause and event["timers"] == [state],
+                    f"the watcher should hear {cause}, {state}", event)
+
+    def next_change(self) -> dict:
+        while True:
+            event = self.watcher.event()
+            if event.get("cause") == "ended":
+                self.note_ending(event)
+            elif event.get("cause") != "restored":
+                return event
+
+    def note_ending(self, event: dict) -> None:
+        ending = (event["timers"][0]["timer"], micro(event["endedAt"]))
+        self.demand(ending not in self.endings, "told twice", event)
+        self.endings.add(ending)
+
+    def check_endings(self) -> None:
+        """Each zero that was crossed was told, and no other."""
+        began = self.now()
+        until = time.monotonic() + 0.4
+        while time.monotonic() < until:
+            try:
+                self.watcher.take_in(0.1)
+            except TimeoutError:
+                continue
+        for event in self.watcher.events:
+            self.demand(event.get("cause") in {"ended", "restored"}, "the watcher should hear of nothing more", event)
+            if event["cause"] == "ended":
+                self.note_ending(event)
+        self.watcher.events.clear()
+        self.model.cross(began)
+        crossings = {(name, zero): repeats for name, zero, repeats in self.model.crossings}
+        strange = {ending for ending in self.endings - set(crossings) - self.perhaps if self.since < ending[1] < began}
+        self.demand(not strange, "nobody crossed zero then", strange)
+        missed = [ending for ending in set(crossings) - self.endings if self.since < ending[1] < began - SECOND // 4]
+        # A countdown that repeats, and fell many runs behind while the machine stood still, tells the last alone.
+        behind = [ending for ending in missed if crossings[ending]]
+        self.demand(len(missed) == len(behind) and len(behind) not in range(1, 15), "nobody was told of", missed)
+
+    # Once in a while
+
+    def misbehave(self) -> None:
+        """A connection sends what throws it out, and comes back."""
+        place = self.random.randrange(len(self.clients))
+        sent, code = self.random.choice([
+            (frame(BINARY, b"x"), 1003), (text(b"\xff"), 1007), (text(b" " * 20_000), 1009), (frame(3), 1002),
+            (text("{}", reserved=4), 1002), (frame(PING, b"x" * 126), None), (frame(CLOSE, b"\x03\xe8"), 1000)])
+        self.clients[place].raw.send(sent)
+        given = self.clients[place].raw.close_code()
+        self.demand(given == code, f"should be closed with {code}", {"code": given})
+        self.clients[place].close()
+        self.clients[place] = Connection(self.server)
+        self.counts["thrown out"] += 1
+
+    def kill(self) -> None:
+        """The server is killed and started again: nothing is lost, and revisions go on."""
+        self.check_endings()
+        self.close()
+        self.server.restart()
+        self.connect()
+        self.counts["kills"] += 1
+        self.endings.clear()
+        self.model.answered.clear()
+        self.generator.recent.clear()
+        self.adopt(after_start=True)
+
+    def adopt(self, after_start: bool = False) -> None:
+        """Takes up what the server holds, held against what the model knows of it."""
+        began = self.now() - SLACK
+        client = self.clients[0]
+        client.raw.send(text('{"command":"list"}'))
+        states = client.reply()["timers"]
+        model, former = Model(), self.model
+        self.since = self.now() + SECOND
+        self.generator.no_press_before = self.now() + 2 * SECOND
+        model.answered = former.answered
+        for state in states:
+            timer = self.timer(state)
+            model.timers[timer.name] = timer
+            self.highest = max(self.highest, state["revision"])
+        if after_start:
+            former.cross(self.now())
+            self.demand(former.names() == model.names(), f"should be {former.names()}", {"list": states})
+            for name, timer in model.timers.items():
+                self.check_survived(former.timers[name], timer, began)
+        self.model = self.generator.model = model
+
+    def check_survived(self, before: Timer, after: Timer, now: int) -> None:
+        """The same timer, by a clock that was read anew."""
+        # A crossing that was not on the disk when the server was killed is made again, by the new clock.
+        ends = [before.zero, before.ended_at]
+        if any(end is not None and abs(end - now) < SECOND for end in ends) or before.at_zero == "repeat":
+            return
+        if before.is_active and after.run:
+            shift = after.run.start - before.run.start
+            self.demand(abs(shift) < SECOND // 10, f"moved by {shift} µs", {"before": before, "after": after})
+            before.shift(shift)
+        shown, kept = after.state(now), before.state(now)
+        self.demand(shown == kept, f"should be {kept}", shown)
+
+    @staticmethod
+    def timer(state: dict) -> Timer:
+        """A timer from its state, as far as that tells."""
+        shown = seen(state)
+        now = shown["lastElapsedTimeCalculatedAt"]
+        duration = shown.get("duration")
+        starting = None if duration is None else duration - shown["addedTime"]
+        run = None
+        if shown["startDate"] is not None:
+            pauses = [[pause["pause"], pause["start"]] for pause in shown["pausePeriods"]]
+            run = Run(shown["startDate"], duration, pauses, shown["stopDate"])
+        # When it changed last is not told: as late as can be.
+        timer = Timer(
+            state["timer"], starting, state["atZero"], state["title"], shown["warnings"], run, changed_at=now,
+            revision=state["revision"])
+        if run and duration is not None and run.elapsed(now) >= duration:
+            timer.ended_at = now
+        return timer
+
+    def finish(self) -> None:
+        """In the end all agree."""
+        self.check_endings()
+        client = self.clients[0]
+        client.raw.send(text('{"command":"list"}'))
+        self.judge_list(Request(), client.reply(), 0, self.now() + SLACK)
+
+    def demand(self, holds: bool, why: str, message) -> None:
+        if not holds:
+            raise Difference(f"{why}: {message}")
+
+
+def sequences(folder: Path, seed: int, steps: int, seconds: float | None = None, program: str | None = None) -> dict:
+    """Runs the sequences of a seed; the counts of what was done."""
+    if program:
+        timer_server.BINARY = Path(program).absolute()
+    # How fast a connection may ask is another suite's business.
+    server = timer_server.Server(folder / "data", "--requests", "1000000").start()
+    run = None
+    try:
+        run = Sequences(server, seed)
+        run.run(steps, None if seconds is None else time.monotonic() + seconds)
+        run.close()
+        assert server.process.poll() is None, "the server died"
+        run.counts["server MiB"] = memory_mebibytes(server.process.pid)
+        assert server.stop() == 0, server.log
+        return run.counts
+    except (Difference, AssertionError, OSError, EOFError) as fault:
+        lines = "\n".join(run.log) if run else ""
+        what = f"{type(fault).__name__}: {fault}\n{server.log[-2000:]}"
+        raise AssertionError(f"seed {seed}, after {run.counts if run else 0}:\n{lines}\n{what}") from fault
+    finally:
+        server.kill()
+
+
+def memory_mebibytes(process: int) -> int:
+    """What a process holds in memory."""
+    for line in Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) // 1024
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--seconds", type=float, default=None, help="stop after so long, whatever the steps")
+    parser.add_argument("--server", help="the program; else $TIMERSYNC_SERVER, else .build/debug/timersync")
+    parser.add_argument("--folder", help="where the data folder is made; in memory it goes faster")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
+    with tempfile.TemporaryDirectory(prefix="sequences-", dir=options.folder) as folder:
+        began = time.monotonic()
+        try:
+            counts = sequences(Path(folder), seed, options.steps, options.seconds, options.server)
+        except AssertionError as fault:
+            print(fault)
+            return 1
+    shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+    print(f"seed {seed}: no difference in {time.monotonic() - began:.0f} s: {shown}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

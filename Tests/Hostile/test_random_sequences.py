@@ -1,0 +1,90 @@
+"""The real server against a small model of the protocol, by random sequences."""
+
+import json
+import os
+import time
+
+import pytest
+
+import timer_server
+from protocol_model import SECOND, Model, Refusal, read
+from random_sequences import sequences
+
+SECONDS = float(os.environ.get("SEQUENCES_SECONDS", "60"))
+# New ones each day, so that time finds more, and the same ones all day, so that a failure comes again.
+SEEDS = [1, int(time.time()) // 86_400]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_server_does_what_the_model_does(tmp_path, seed):
+    """For half a minute each, random sequences are answered as the model answers them."""
+    assert os.access(timer_server.BINARY, os.X_OK), f"no server at {timer_server.BINARY}"
+
+    counts = sequences(tmp_path, seed, 1_000_000, SECONDS / len(SEEDS))
+
+    assert counts["steps"] > 500, counts
+    # Requests that met a zero on their way are told from differences, so they have to be few.
+    assert counts["ambiguous"] < counts["steps"] / 200 + 5, counts
+    assert counts["accepted"] > 100 and counts["refused"] > 100 and counts["ill-formed"] > 50, counts
+
+
+# The model is a program too
+
+
+def made(model: Model, message: dict, now: int):
+    """What a message makes of its timer."""
+    request = read(json.dumps(message))
+    assert not request.faults, request
+    after = model.change(request, now)
+    for name, timer in after.items():
+        model.keep(name, timer)
+    return model.timers.get(request.fields.get("timer"))
+
+
+def test_the_model_counts_down():
+    """A countdown of 5 s shows 3.5 s after 1.5 s, and stands still in a pause."""
+    model = Model()
+    timer = made(model, {"command": "start", "timer": "tea", "duration": 5}, 0)
+    assert timer.state(1_500_000)["time"] == 3_500_000
+
+    timer = made(model, {"command": "pause", "timer": "tea"}, 2_000_000)
+    assert timer.state(9_000_000)["time"] == 3_000_000
+
+
+def test_the_model_crosses_zero():
+    """Each end has its way of going on at the exact zero."""
+    statuses = {}
+    for policy in ("overtime", "finish", "reset", "repeat"):
+        model = Model()
+        made(model, {"command": "start", "timer": "tea", "duration": 1, "atZero": policy}, 0)
+        model.cross(SECOND * 5 // 2)
+        timer = model.timers["tea"]
+        statuses[policy] = (timer.status, timer.state(SECOND * 5 // 2)["time"])
+
+    assert statuses == {
+        "overtime": ("running", -1_500_000), "finish": ("finished", 0), "reset": ("idle", SECOND),
+        "repeat": ("running", 500_000)}
+
+
+def test_the_model_refuses():
+    """What the rules refuse has the protocol's code."""
+    model = Model()
+    made(model, {"command": "start", "timer": "tea", "duration": 5}, 0)
+    codes = {}
+    for message in ({"command": "start"}, {"command": "resume"}, {"command": "addElapsedTime", "seconds": 1},
+                    {"command": "addRemainingTime", "seconds": -6}, {"command": "pause", "at": -3}):
+        with pytest.raises(Refusal) as refusal:
+            made(model, {**message, "timer": "tea"}, SECOND)
+        codes[message["command"]] = (refusal.value.code, refusal.value.limit)
+
+    assert codes == {
+        "start": ("timerAlreadyStarted", None), "resume": ("timerHasNotPaused", None),
+        "addElapsedTime": ("invalidTimerType", None), "addRemainingTime": ("outOfRange", -4 * SECOND),
+        "pause": ("outOfRange", None)}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"command":"list","command":"list"}', '{"id":NaN,"command":"list"}',
+                                  '{"command":"start","timer":"\\ud800"}', '{"command":"list","x":1}'])
+def test_the_model_reads_strictly(text):
+    """What is no request is none for the model either."""
+    assert read(text).faults == {"badRequest"}
