@@ -130,9 +130,10 @@ struct Board {
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
     }
+    change.server = revisions.recordIfDue(clock.reading(at: now))
     pending[lastTicket] = change
     return TimerWrite(
-      ticket: lastTicket, timers: records, server: revisions.recordIfDue(clock.reading(at: now)),
+      ticket: lastTicket, timers: records, server: change.server,
       bases: bases,
       reported: lastReported)
   }
@@ -187,6 +188,7 @@ struct Board {
   mutating func settle(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = pending.removeValue(forKey: ticket) else { return nil }
+    if let server = change.server { revisions.recordWasStored(server) }
     for proposal in change.proposals {
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
@@ -200,7 +202,6 @@ struct Board {
   mutating func revert(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = pending.removeValue(forKey: ticket) else { return nil }
-    revisions.recordWasLost()
     for proposal in change.proposals {
       guard var slot = slots[proposal.id] else { continue }
       // What was built on this write falls with its own report; until then it is the latest.
@@ -233,6 +234,8 @@ struct PendingChange {
   let ticket: UInt64
   var proposals: [Proposal] = []
   var waiters: [Waiter] = []
+  /// What the server remembers, as far as this write holds it.
+  var server: ServerRecord?
 
   /// The states that came of it, each as of the instant of its change.
   var readings: [TimerReading] {

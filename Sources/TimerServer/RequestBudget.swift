@@ -10,7 +10,7 @@ struct RequestBudget {
   private var countedAt: Instant
 
   struct Limits: Equatable, Sendable {
-    var perSecond = 200
+    var perSecond = 1_000
     /// What may come at once after a pause: a script that sends its whole list.
     var burst: Int { perSecond * 5 }
     /// Who goes on when so many were refused is sent away. At twice the rate allowed nobody is; who sends

@@ -8,7 +8,10 @@ struct RevisionCounter {
   private var last: Int
   private var ceiling: Int
   private var removals: [ServerRecord.Removal]
-  private var isRecordDue = true
+  /// Counts what the disk's copy should hold, and what it was seen to hold: a write may fail while others that
+  /// were decided after it do not, so each one carries the record until one of them is durable.
+  private var version = 1
+  private var storedVersion = 0
 
   private static let step = 100
 
@@ -27,7 +30,7 @@ struct RevisionCounter {
     last += 1
     if last > ceiling {
       ceiling = last + Self.step
-      isRecordDue = true
+      version += 1
     }
     return last
   }
@@ -36,20 +39,19 @@ struct RevisionCounter {
   mutating func note(removal: ServerRecord.Removal, at now: Instant) {
     let oldest = (now - AnsweredRequest.remembered).sinceEpoch.inSeconds
     removals = (removals.filter { $0.request.at >= oldest } + [removal]).suffix(Self.removalsMax)
-    isRecordDue = true
+    version += 1
   }
 
   private static let removalsMax = 256
 
   /// What to write beside the next change; nil while the disk's copy will do.
   mutating func recordIfDue(_ clock: ClockReading) -> ServerRecord? {
-    guard isRecordDue else { return nil }
-    isRecordDue = false
+    guard version != storedVersion else { return nil }
     return ServerRecord(revisionCeiling: ceiling, removals: removals, clock: clock)
   }
 
-  mutating func recordWasLost() {
-    isRecordDue = true
+  mutating func recordWasStored(_ record: ServerRecord) {
+    if record.revisionCeiling == ceiling, record.removals == removals { storedVersion = version }
   }
 
   /// What to write last: the count goes on without a gap.

@@ -26,7 +26,7 @@ public struct ServerSettings: Sendable {
   public var timersMax = 10_000
   public var subscriptionsMax = 1_000
   /// Requests a second on one connection, and five times as many at once.
-  public var requestsPerSecond = 200
+  public var requestsPerSecond = 1_000
   /// Replies that one connection may wait for.
   public var repliesMax = 1_000
 

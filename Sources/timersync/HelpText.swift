@@ -66,7 +66,7 @@ enum HelpText {
       --timers COUNT       timers that may be made (default 10000)
       --subscriptions COUNT  of one connection (default 1000)
       --requests COUNT     a second on one connection, five times as many at once; more are
-                           answered by rateLimited, and closed with 1008 if that goes on (default 200)
+                           answered by rateLimited, and closed with 1008 if that goes on (default 1000)
       --replies COUNT      that one connection waits for; beyond that it is closed with 1013
                            (default 1000)
     Fixed: a title 256 bytes, 16 warnings, 64 pauses kept apart, 5 wrong tokens sent by
