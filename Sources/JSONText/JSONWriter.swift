@@ -24,6 +24,8 @@ public struct JSONWriter {
     nested(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
   }
 
+  // Inlinable: a generic function of another module would look up its types at run time, for each message.
+  @inlinable
   public mutating func array<Element>(
     _ name: String, _ elements: some Sequence<Element>,
     _ write: (inout JSONWriter, Element) -> Void
@@ -39,8 +41,8 @@ public struct JSONWriter {
     nested(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
   }
 
-  private mutating func nested(_ open: UInt8, _ close: UInt8, _ inside: (inout JSONWriter) -> Void)
-  {
+  @usableFromInline
+  mutating func nested(_ open: UInt8, _ close: UInt8, _ inside: (inout JSONWriter) -> Void) {
     bytes.append(open)
     depth += 1
     needsComma = false
@@ -111,7 +113,8 @@ public struct JSONWriter {
   // MARK: Bytes
 
   /// Names are ours and need no escaping.
-  private mutating func key(_ name: String) {
+  @usableFromInline
+  mutating func key(_ name: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
     bytes.append(contentsOf: name.utf8)

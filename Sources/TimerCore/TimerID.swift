@@ -3,12 +3,15 @@
 /// Two names are the same when their bytes are: é in one scalar and é in two are two timers.
 public struct TimerID: Sendable {
   public let name: String
+  /// Reckoned once: names are looked up several times for each message.
+  private let hash: Int
+  private let isASCII: Bool
 
   /// nil when the text breaks one of the rules above.
   public init?(_ name: String) {
     guard (1...Self.bytesMax).contains(name.utf8.count), name != "*" else { return nil }
     guard !name.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
-    self.name = name
+    self.init(checked: name)
   }
 
   /// What a request means that names no timer.
@@ -23,17 +26,26 @@ public struct TimerID: Sendable {
 
   private init(checked name: String) {
     self.name = name
+    hash = name.hashValue
+    isASCII = name.utf8.allSatisfy { $0 < 0x80 }
   }
 
+  /// Unicode's Cc is C0, DEL and C1; its tables need not be asked.
   private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
+    switch scalar.value {
+    case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029: true
+    default: false
+    }
   }
 }
 
 extension TimerID: Hashable, Comparable {
   // `String` holds both spellings of é for equal, so names are compared as bytes.
   public static func == (left: Self, right: Self) -> Bool {
-    left.name.utf8.elementsEqual(right.name.utf8)
+    guard left.hash == right.hash, left.isASCII == right.isASCII else { return false }
+    // Only other characters than ASCII's have two spellings.
+    return left.isASCII
+      ? left.name == right.name : left.name.utf8.elementsEqual(right.name.utf8)
   }
 
   public static func < (left: Self, right: Self) -> Bool {
@@ -41,6 +53,6 @@ extension TimerID: Hashable, Comparable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    for byte in name.utf8 { hasher.combine(byte) }
+    hasher.combine(hash)
   }
 }

@@ -11,6 +11,9 @@ struct ChangeLog {
   private var file: FileHandle
   /// Bytes of whole, synced entries.
   private(set) var length: UInt64
+  /// Counts how often the log began anew in the same bytes: entries of an earlier one, which may lie behind
+  /// those of this one, count for nothing.
+  private var generation: UInt64
   /// Bytes of the file: what lies behind the entries is zero.
   private var room: UInt64
   /// An entry that was refused may be in the log all the same: it has to begin anew.
@@ -27,20 +30,27 @@ struct ChangeLog {
   static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, found: Found) {
     let file = try Disk.open(path, O_RDWR | O_CREAT)
     let bytes = try Disk.read(path)
-    let (found, length) = entries(in: bytes)
+    let (found, length, generation) = entries(in: bytes)
     if length < bytes.count {
       // What lies behind a torn entry must not count again once the torn one is written over.
       try Disk.cut(file, to: length, path)
       try Disk.syncData(file, path)
     }
-    return (ChangeLog(path: path, file: file, length: length, room: length), found)
+    let log = ChangeLog(
+      path: path, file: file, length: length, generation: generation, room: length)
+    return (log, found)
   }
 
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
   mutating func append(_ steps: [FolderStep]) throws(DiskError) {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
     var bytes = Data()
-    for step in steps { Self.append(step, to: &bytes) }
+    for step in steps { Self.append(step, generation, to: &bytes) }
+    try append(bytes)
+  }
+
+  private mutating func append(_ entries: Data) throws(DiskError) {
+    var bytes = entries
     let end = length + UInt64(bytes.count)
     if end > room { bytes.append(Data(count: roomAhead(of: end))) }
     do {
@@ -75,19 +85,37 @@ struct ChangeLog {
     room = length
   }
 
+  /// Whether a change is in it.
+  var isEmpty: Bool { length <= start }
+  /// Bytes of the entry that began the log anew, if one did.
+  private var start: UInt64 = 0
+
+  /// Forgets all entries, as `clear` does, but keeps the room that they took: for a log that is busy, and would
+  /// only have to grow again.
+  mutating func beginAnew() throws(DiskError) {
+    guard !isInDoubt else { return try clear() }
+    var bytes = Data()
+    Self.append(FolderStep([]), generation + 1, to: &bytes)
+    // Where this fails the log is cut to nothing, which is as good: nothing in it is needed any more.
+    (length, start) = (0, 0)
+    try append(bytes)
+    generation += 1
+    start = length
+  }
+
   /// Forgets all entries; their files have to be synced before.
   mutating func clear() throws(DiskError) {
     guard isInDoubt else {
       // That need not be durable: entries that came back after a power cut say what the files say.
       try cut(to: 0)
-      length = 0
+      (length, start) = (0, 0)
       return
     }
     // Another file, so that what the old one may hold is gone with it.
     try Disk.remove(path)
     file = try Disk.open(path, O_RDWR | O_CREAT)
     try Disk.syncFolder((path as NSString).deletingLastPathComponent)
-    (length, room) = (0, 0)
+    (length, start, room) = (0, 0, 0)
     isInDoubt = false
   }
 
@@ -95,6 +123,8 @@ struct ChangeLog {
 
   private struct Head: Decodable {
     let files: [File]
+    /// Missing before logs began anew in the same bytes.
+    let generation: UInt64?
     let checksum: UInt64
 
     struct File: Decodable {
@@ -104,7 +134,7 @@ struct ChangeLog {
     }
   }
 
-  private static func append(_ step: FolderStep, to bytes: inout Data) {
+  private static func append(_ step: FolderStep, _ generation: UInt64, to bytes: inout Data) {
     var head = JSONWriter(capacity: 128)
     head.object { writer in
       writer.array("files", step.changes) { writer, change in
@@ -113,6 +143,7 @@ struct ChangeLog {
           if let contents = change.contents { $0.member("bytes", contents.count) }
         }
       }
+      writer.member("generation", generation)
       writer.member("checksum", checksum(of: step.changes))
     }
     bytes.append(contentsOf: head.bytes)
@@ -120,13 +151,36 @@ struct ChangeLog {
     for case let contents? in step.changes.map(\.contents) { bytes.append(contents) }
   }
 
-  /// Every whole entry, and how many bytes there are up to the end of the last one. Entries behind a damaged
-  /// one count: each was answered.
-  private static func entries(in bytes: Data) -> (found: Found, length: UInt64) {
-    var found = Found()
+  /// Every whole entry of the newest generation, and how many bytes there are up to the end of the last one.
+  /// Entries behind a damaged one count: each was answered.
+  private static func entries(
+    in bytes: Data
+  ) -> (found: Found, length: UInt64, generation: UInt64) {
+    let all = wholeEntries(in: bytes)
+    let generation = all.map(\.generation).max() ?? 0
+    let entries = all.filter { $0.generation == generation }
     var end = bytes.startIndex
+    var isDamaged = false
+    for entry in entries {
+      isDamaged = isDamaged || entry.range.lowerBound != end
+      end = entry.range.upperBound
+    }
+    if entries.isEmpty {
+      isDamaged = !bytes.isEmpty && bytes.first != 0 && !bytes.starts(with: mark)
+    }
+    let found = Found(steps: entries.map(\.step), damaged: isDamaged ? bytes : nil)
+    return (found, UInt64(end - bytes.startIndex), generation)
+  }
+
+  private struct Entry {
+    let step: FolderStep
+    let generation: UInt64
+    let range: Range<Data.Index>
+  }
+
+  private static func wholeEntries(in bytes: Data) -> [Entry] {
+    var entries: [Entry] = []
     var rest = bytes[...]
-    var isDamaged = !rest.isEmpty && rest.first != 0 && !rest.starts(with: mark)
     while let start = rest.firstRange(of: mark)?.lowerBound {
       rest = rest[start...]
       guard let line = rest.firstIndex(of: UInt8(ascii: "\n")),
@@ -136,14 +190,12 @@ struct ChangeLog {
         rest = rest.dropFirst(mark.count)
         continue
       }
-      isDamaged = isDamaged || start != end
-      found.steps.append(step)
       let size = head.files.reduce(0) { $0 + ($1.bytes ?? 0) }
       rest = rest[rest.index(after: line)...].dropFirst(size)
-      end = rest.startIndex
+      entries.append(
+        Entry(step: step, generation: head.generation ?? 0, range: start..<rest.startIndex))
     }
-    if isDamaged { found.damaged = bytes }
-    return (found, UInt64(end - bytes.startIndex))
+    return entries
   }
 
   /// How each entry begins.

@@ -133,7 +133,7 @@ public struct JSONFolder {
     if log.isInDoubt { try checkpoint() }
     do { try log.append(steps) } catch {
       // A full disk may have room again once the log is empty.
-      guard error.code == ENOSPC, !log.isInDoubt, log.length > 0 else { throw error }
+      guard error.code == ENOSPC, !log.isInDoubt, !log.isEmpty else { throw error }
       try checkpoint()
       try log.append(steps)
     }
@@ -141,9 +141,15 @@ public struct JSONFolder {
   }
 
   /// Writes the files that changed. What fails stays in the log and is tried again the next time.
-  public mutating func writeFiles(most: Int = .max) -> [DiskError] {
+  public mutating func writeFiles() -> [DiskError] {
+    writeFiles(of: fileNamesBehind[...])
+  }
+
+  /// Writes these files as far as they are behind.
+  mutating func writeFiles(of fileNames: ArraySlice<FileName>) -> [DiskError] {
     var errors: [DiskError] = []
-    for (fileName, contents) in unwritten.prefix(most) {
+    for fileName in fileNames {
+      guard let contents = unwritten[fileName] else { continue }
       do {
         try replace(fileName, contents)
         unwritten.removeValue(forKey: fileName)
@@ -156,16 +162,18 @@ public struct JSONFolder {
 
   /// Whether any file is not what the log says.
   public var isBehind: Bool { !unwritten.isEmpty }
+  /// Those files.
+  var fileNamesBehind: [FileName] { Array(unwritten.keys) }
   public var isCheckpointDue: Bool { log.length > Self.logBytesMax }
   /// Whether anything is in the log only.
   public var isCheckpointed: Bool { log.length == 0 && !log.isInDoubt && unwritten.isEmpty }
 
-  /// Writes and syncs all files, then empties the log.
-  public mutating func checkpoint() throws(DiskError) {
+  /// Writes and syncs all files, then empties the log; one that stays busy keeps its room on the disk.
+  public mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
     if let error = writeFiles().first { throw error }
     guard !isCheckpointed else { return }
     try Disk.syncFileSystem(of: path)
-    try log.clear()
+    if staysBusy { try log.beginAnew() } else { try log.clear() }
   }
 
   private mutating func replace(_ fileName: FileName, _ contents: Data?) throws(DiskError) {

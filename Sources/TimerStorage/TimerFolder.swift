@@ -129,26 +129,33 @@ public struct TimerFolder {
   /// Makes writes durable, all or none; the files follow by `writeFiles`.
   mutating func commit(_ writes: [TimerWrite]) throws(DiskError) {
     guard !writes.isEmpty else { return }
-    try folder.commit(writes.map(\.step))
+    var server = ServerContents()
+    try folder.commit(writes.map { $0.step(&server) })
     for write in writes { register.note(write) }
   }
 
   /// Writes the timers' files as far as they are behind, and tells what the disk refused.
-  mutating func writeFiles(most: Int = .max) -> [DiskError] {
-    folder.writeFiles(most: most)
+  mutating func writeFiles() -> [DiskError] {
+    folder.writeFiles()
+  }
+
+  /// Writes these files as far as they are behind.
+  mutating func writeFiles(of fileNames: ArraySlice<FileName>) -> [DiskError] {
+    folder.writeFiles(of: fileNames)
   }
 
   var isBehind: Bool { folder.isBehind }
+  var fileNamesBehind: [FileName] { folder.fileNamesBehind }
 
   var isCheckpointDue: Bool { folder.isCheckpointDue }
   var isCheckpointed: Bool { folder.isCheckpointed }
 
   /// Brings every file up to date, for good, so that the log can begin anew.
-  mutating func checkpoint() throws(DiskError) {
+  mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
     if register.hasNews {
       folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
     }
-    try folder.checkpoint()
+    try folder.checkpoint(staysBusy: staysBusy)
   }
 }
 
@@ -237,11 +244,11 @@ public struct TimerWrite: Hashable, Sendable {
     self.reported = reported
   }
 
-  fileprivate var step: FolderStep {
+  fileprivate func step(_ contents: inout ServerContents) -> FolderStep {
     var changes = timers.map { id, record in
       FileChange(Self.fileName(of: id), record?.contents())
     }
-    if let server { changes.append(FileChange(ServerRecord.fileName, server.contents())) }
+    if let server { changes.append(FileChange(ServerRecord.fileName, contents.of(server))) }
     return FolderStep(changes)
   }
 
@@ -250,6 +257,18 @@ public struct TimerWrite: Hashable, Sendable {
       preconditionFailure("a timer's name is never longer than a key may be")
     }
     return fileName
+  }
+}
+
+/// The bytes of a server's record, which many writes of a group carry alike.
+private struct ServerContents {
+  private var last: (server: ServerRecord, contents: Data)?
+
+  mutating func of(_ server: ServerRecord) -> Data {
+    if let last, last.server == server { return last.contents }
+    let contents = server.contents()
+    last = (server, contents)
+    return contents
   }
 }
 

@@ -19,6 +19,7 @@ public final class TimerWriter: Sendable {
     var groups = 0
     var groupsAtTidy = 0
     var isTidyComing = false
+    var round = FileRound()
     var fileErrors: [DiskError] = []
   }
 
@@ -26,8 +27,6 @@ public final class TimerWriter: Sendable {
 
   /// So many changes at once are in their files before they are answered.
   private static let fewWrites = 4
-  /// So many files are written before changes that came meanwhile have their turn.
-  private static let filesAtOnce = 8
   /// An editor that empties a file first has filled it again by then.
   private static let editPause = DispatchTimeInterval.milliseconds(200)
 
@@ -87,7 +86,7 @@ public final class TimerWriter: Sendable {
     }
     report(.stored(reports))
     state.withLock { state in
-      if state.folder.isCheckpointDue { checkpoint(&state) }
+      if state.folder.isCheckpointDue { checkpoint(&state, staysBusy: true) }
     }
     tidySoon()
   }
@@ -103,24 +102,26 @@ public final class TimerWriter: Sendable {
     thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.tidy() }
   }
 
-  /// Writes the files that are behind, a part at a time so that no change waits for all of them; once that
-  /// is done and nobody changes anything, empties the log.
+  /// Once a second, writes the files that are behind then, a part at a time so that no change waits for all
+  /// of them; when nobody changes anything, empties the log.
   private func tidy() {
-    let (isBehind, isDone) = state.withLock { state in
+    let (isUnderWay, isDone) = state.withLock { state in
       state.isTidyComing = false
+      if state.round.isOver { state.round = FileRound(of: state.folder.fileNamesBehind) }
+      tell(state.folder.writeFiles(of: state.round.next()), &state)
+      if !state.fileErrors.isEmpty { state.round = FileRound() }
+      guard state.round.isOver else { return (true, false) }
       let isBusy = state.groups != state.groupsAtTidy
       state.groupsAtTidy = state.groups
-      tell(state.folder.writeFiles(most: Self.filesAtOnce), &state)
-      let isBehind = state.folder.isBehind && state.fileErrors.isEmpty
-      if !isBehind, !isBusy { checkpoint(&state) }
-      return (isBehind, state.folder.isCheckpointed)
+      if !isBusy { checkpoint(&state) }
+      return (false, state.folder.isCheckpointed)
     }
-    if isBehind { tidySoon(.milliseconds(5)) } else if !isDone { tidySoon() }
+    if isUnderWay { tidySoon(FileRound.pause) } else if !isDone { tidySoon() }
   }
 
-  private func checkpoint(_ state: inout State) {
+  private func checkpoint(_ state: inout State, staysBusy: Bool = false) {
     do {
-      try state.folder.checkpoint()
+      try state.folder.checkpoint(staysBusy: staysBusy)
       tell([], &state)
     } catch {
       tell([error], &state)
@@ -132,6 +133,34 @@ public final class TimerWriter: Sendable {
     guard errors != state.fileErrors else { return }
     state.fileErrors = errors
     report(.filesBehind(errors))
+  }
+}
+
+/// The files that were behind when a round of writing them began, a part at a time.
+///
+/// A timer that changes a thousand times a second is in its file once a second: to replace a file costs the
+/// disk many times what the log does.
+private struct FileRound {
+  private var fileNames: ArraySlice<FileName> = []
+  private var atOnce = 1
+
+  /// Between two parts, changes that came meanwhile have their turn.
+  static let pause = DispatchTimeInterval.milliseconds(5)
+  /// So many parts at the most, so that a round of many files is over within a second too.
+  private static let partsMax = 100
+
+  init() {}
+
+  init(of fileNames: [FileName]) {
+    self.fileNames = fileNames[...]
+    atOnce = max(1, fileNames.count / Self.partsMax)
+  }
+
+  var isOver: Bool { fileNames.isEmpty }
+
+  mutating func next() -> ArraySlice<FileName> {
+    defer { fileNames = fileNames.dropFirst(atOnce) }
+    return fileNames.prefix(atOnce)
   }
 }
 
