@@ -7,7 +7,7 @@ public struct TimerID: Sendable {
   /// nil when the text breaks one of the rules above.
   public init?(_ name: String) {
     guard (1...Self.bytesMax).contains(name.utf8.count), name != "*" else { return nil }
-    guard !name.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
+    guard !name.unicodeScalars.contains(where: \.isControl) else { return nil }
     self.name = name
   }
 
@@ -24,9 +24,12 @@ public struct TimerID: Sendable {
   private init(checked name: String) {
     self.name = name
   }
+}
 
-  private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
+extension Unicode.Scalar {
+  /// What the protocol page calls a control character: Unicode Cc, and the two that break lines.
+  var isControl: Bool {
+    properties.generalCategory == .control || self == "\u{2028}" || self == "\u{2029}"
   }
 }
 
