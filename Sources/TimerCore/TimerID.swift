@@ -28,7 +28,7 @@ public struct TimerID: Sendable {
 
 extension Unicode.Scalar {
   /// What the protocol page calls a control character: Unicode Cc, and the two that break lines.
-  var isControl: Bool {
+  package var isControl: Bool {
     properties.generalCategory == .control || self == "\u{2028}" || self == "\u{2029}"
   }
 }
