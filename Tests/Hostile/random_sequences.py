@@ -717,7 +717,9 @@ class Sequences:
             timer.message = (message["text"], message["sentAt"])
         if signal := shown.get("signal"):
             timer.signal = (signal["kind"], signal["sentAt"])
-        if run and duration is not None and run.elapsed(now) >= duration:
+        # One that does not go on below zero stands there while its end is on the way to the disk: that is to come.
+        stands = timer.at_zero != "overtime" and timer.status == "running"
+        if run and duration is not None and run.elapsed(now) >= duration and not stands:
             timer.ended_at = now
         return timer
 
