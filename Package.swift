@@ -30,6 +30,8 @@ let package = Package(
     .systemLibrary(
       name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLibssl", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CLibqrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CFiles"),
     // C, compiled from the sources in /usr/share of Debian's node-llhttp.
     .target(name: "CLLHTTP"),
@@ -48,6 +50,7 @@ let package = Package(
       name: "TimerServer",
       dependencies: [
         "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport", "CLibcrypto",
+        "CLibqrencode",
       ],
       swiftSettings: house),
     .executableTarget(

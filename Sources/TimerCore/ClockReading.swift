@@ -35,9 +35,20 @@ extension SharedTimer {
     guard shift != .zero else { return self }
     var next = self
     next.changedAt = changedAt + shift
+    next.settings = settings.shifted(by: shift)
     guard isActive else { return next }
     next.endedAt = endedAt.map { $0 + shift }
     next.run = run?.shifted(by: shift)
+    return next
+  }
+}
+
+extension TimerSettings {
+  /// Displays compare these instants with the clock that they are told.
+  fileprivate func shifted(by shift: Seconds) -> TimerSettings {
+    var next = self
+    next.message = message.map { SpeakerMessage($0.text, sentAt: $0.sentAt + shift) }
+    next.signal = signal.map { SpeakerSignal($0.kind, sentAt: $0.sentAt + shift) }
     return next
   }
 }

@@ -124,24 +124,37 @@ extension RestoreTimerData {
 
   /// Sets a stopwatch on, or back for a negative amount; counting goes on from the new value.
   ///
-  /// Refused and clamped as in `addingRemaining`.
+  /// Refused and clamped as in `addingRemaining`. What has been noted of the run, its last lap, is to stay
+  /// true: `floor` is where setting back ends.
   public func addingElapsed(
-    _ seconds: Seconds, at now: Instant, clamp: Bool = false
+    _ seconds: Seconds, at now: Instant, notBelow floor: Seconds = .zero, clamp: Bool = false
   ) throws(TimerRefusal) -> Self {
     guard status != .finished else { throw .timerHasNotStarted }
     guard type == .stopwatch else { throw .invalidTimerType }
-    let allowed = try Self.allowed(seconds, to: elapsed(at: now), clamp: clamp)
+    let elapsed = elapsed(at: now)
+    let allowed = try Self.allowed(
+      seconds, to: elapsed, notBelow: min(floor, elapsed), clamp: clamp)
     var next = self
     next.startDate = (Instant(startDate) - allowed).date
     return next
   }
 
-  /// The amount that may be added to `value` so that the sum stays within zero and the longest length.
+  /// The time counted at `now`, as the lap that follows `laps`.
+  func lap(at now: Instant, after laps: [Seconds]) throws(TimerRefusal) -> Seconds {
+    guard status != .finished else { throw .timerHasNotStarted }
+    guard type == .stopwatch else { throw .invalidTimerType }
+    guard status != .paused else { throw .timerAlreadyPaused }
+    guard laps.count < TimerLimits.lapsMax else { throw .tooManyLaps }
+    // A file written by hand may have a lap that is still to come.
+    return max(elapsed(at: now), laps.last ?? .zero)
+  }
+
+  /// The amount that may be added to `value` so that the sum lies between `floor` and the longest length.
   private static func allowed(
-    _ seconds: Seconds, to value: Seconds, clamp: Bool
+    _ seconds: Seconds, to value: Seconds, notBelow floor: Seconds = .zero, clamp: Bool
   ) throws(TimerRefusal) -> Seconds {
     // What has grown beyond the longest length by itself may still be made shorter.
-    let range = -value...max(TimerLimits.durationMax - value, .zero)
+    let range = (floor - value)...max(TimerLimits.durationMax - value, .zero)
     if range.contains(seconds) { return seconds }
     let limit = seconds < range.lowerBound ? range.lowerBound : range.upperBound
     guard clamp else { throw .outOfRange(field: "seconds", limit: limit) }

@@ -6,6 +6,8 @@ public struct SharedTimer: Hashable, Sendable {
   public var settings: TimerSettings
   /// nil: idle, not begun.
   public var run: RestoreTimerData?
+  /// A stopwatch's elapsed time at each press in this run, oldest first; none is less than the one before.
+  public var laps: [Seconds]
   /// The zero of this run that was announced; nil while the crossing is still to come.
   public var endedAt: Instant?
   /// When it last changed, the crossing of zero included.
@@ -13,12 +15,13 @@ public struct SharedTimer: Hashable, Sendable {
 
   public init(
     id: TimerID, revision: Int = 0, settings: TimerSettings, run: RestoreTimerData? = nil,
-    endedAt: Instant? = nil, changedAt: Instant
+    laps: [Seconds] = [], endedAt: Instant? = nil, changedAt: Instant
   ) {
     self.id = id
     self.revision = revision
     self.settings = settings
     self.run = run
+    self.laps = laps
     self.endedAt = endedAt
     self.changedAt = changedAt
   }
@@ -105,16 +108,24 @@ extension SharedTimer {
     case .resume: next.run = try startedRun().resumed(at: now)
     case .finish(let resetTime):
       next.run = try startedRun().finished(at: now, resetTime: resetTime)
+      // A run that shows nothing counted has no laps of it either.
+      if resetTime { next.laps = [] }
     case .reset:
       _ = try startedRun()
       next.run = nil
+      next.laps = []
       next.endedAt = nil
     case .addRemainingTime(let seconds, let clamp):
       next.run = try startedRun().addingRemaining(seconds, at: now, clamp: clamp)
       // The new time left is zero or more: another zero is to come.
       next.endedAt = nil
     case .addElapsedTime(let seconds, let clamp):
-      next.run = try startedRun().addingElapsed(seconds, at: now, clamp: clamp)
+      next.run = try startedRun().addingElapsed(
+        seconds, at: now, notBelow: laps.last ?? .zero, clamp: clamp)
+    case .lap: next.laps.append(try startedRun().lap(at: now, after: laps))
+    case .message(let text):
+      next.settings.message = text.map { SpeakerMessage($0, sentAt: now) }
+    case .signal(let kind): next.settings.signal = kind.map { SpeakerSignal($0, sentAt: now) }
     }
     return next
   }
@@ -129,7 +140,7 @@ extension TimerCommand {
   /// How a command is refused for a name that nobody has started.
   fileprivate var refusalWithoutTimer: TimerRefusal {
     switch self {
-    case .update, .remove: .unknownTimer
+    case .update, .message, .signal, .remove: .unknownTimer
     default: .timerHasNotStarted
     }
   }

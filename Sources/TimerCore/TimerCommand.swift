@@ -8,6 +8,12 @@ public enum TimerCommand: Hashable, Sendable {
   case reset
   case addRemainingTime(Seconds, clamp: Bool)
   case addElapsedTime(Seconds, clamp: Bool)
+  /// Keeps the time elapsed as a lap.
+  case lap
+  /// Shows the one who speaks a line; nil takes it away.
+  case message(SpeakerText?)
+  /// Gives the one who speaks a sign; nil takes it back.
+  case signal(SpeakerSignal.Kind?)
   case remove
 }
 

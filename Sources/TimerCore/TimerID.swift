@@ -10,7 +10,7 @@ public struct TimerID: Sendable {
   /// nil when the text breaks one of the rules above.
   public init?(_ name: String) {
     guard (1...Self.bytesMax).contains(name.utf8.count), name != "*" else { return nil }
-    guard !name.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
+    guard !name.unicodeScalars.contains(where: \.isControl) else { return nil }
     self.init(checked: name)
   }
 
@@ -29,10 +29,13 @@ public struct TimerID: Sendable {
     hash = name.hashValue
     isASCII = name.utf8.allSatisfy { $0 < 0x80 }
   }
+}
 
-  /// Unicode's Cc is C0, DEL and C1; its tables need not be asked.
-  private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
+extension Unicode.Scalar {
+  /// What the protocol page calls a control character: Unicode Cc, and the two that break lines. Cc is C0, DEL
+  /// and C1, so that its tables need not be asked.
+  package var isControl: Bool {
+    switch value {
     case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029: true
     default: false
     }

@@ -8,6 +8,8 @@ public enum TimerLimits {
   public static let pausePeriodsMax = 64
   public static let titleBytesMax = 256
   public static let warningsMax = 16
+  /// Laps of one run.
+  public static let lapsMax = 1_000
   /// How long ago a press may have been that a request still speaks of.
   public static let pressAgeMax: Seconds = 2
 }

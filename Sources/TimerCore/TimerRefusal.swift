@@ -8,7 +8,7 @@ public enum TimerRefusal: Error, Hashable, Sendable {
   case timerAlreadyPaused
   /// It runs or is paused: finish it first, or start with force.
   case timerAlreadyStarted
-  /// A stopwatch has no remaining time, a countdown's elapsed time is not to be set.
+  /// A stopwatch has no remaining time; a countdown's elapsed time is not to be set, and it has no laps.
   case invalidTimerType
   /// Nobody has started a timer of this name.
   case unknownTimer
@@ -16,6 +16,8 @@ public enum TimerRefusal: Error, Hashable, Sendable {
   case revisionMismatch(current: Int)
   /// A number is too low or too high; `limit` is the nearest that would be taken.
   case outOfRange(field: String, limit: Seconds)
+  /// The run has as many laps as are kept: a new run has none.
+  case tooManyLaps
   /// `at` lies outside of what is believed; the bounds are the earliest and the latest instant.
   case pressOutOfRange(earliest: Instant, latest: Instant)
   /// Fields that don't go together, in words that say what would.

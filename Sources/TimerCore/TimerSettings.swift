@@ -6,21 +6,29 @@ public struct TimerSettings: Hashable, Sendable {
   public var title: String
   /// Remaining times at which displays warn, as they were given.
   public var warnings: [Seconds]
+  /// What the one who speaks is shown; it is about the speaker and not the run, and outlasts it.
+  public var message: SpeakerMessage?
+  public var signal: SpeakerSignal?
 
   public init(
-    type: RestoreType, atZero: AtZero = .overtime, title: String = "", warnings: [Seconds] = []
+    type: RestoreType, atZero: AtZero = .overtime, title: String = "", warnings: [Seconds] = [],
+    message: SpeakerMessage? = nil, signal: SpeakerSignal? = nil
   ) {
     self.type = type
     self.atZero = atZero
     self.title = title
     self.warnings = warnings
+    self.message = message
+    self.signal = signal
   }
 
   /// The same settings with the given ones in place of theirs.
   func changed(by update: TimerUpdate) -> TimerSettings {
-    TimerSettings(
-      type: type, atZero: update.atZero ?? atZero, title: update.title ?? title,
-      warnings: update.warnings ?? warnings)
+    var next = self
+    next.atZero = update.atZero ?? atZero
+    next.title = update.title ?? title
+    next.warnings = update.warnings ?? warnings
+    return next
   }
 
   /// Refuses a countdown too short for what it is to do at zero.

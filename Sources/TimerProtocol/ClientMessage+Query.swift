@@ -56,7 +56,7 @@ extension ClientRequest {
     switch Command(rawValue: name) {
     case nil, .get, .list, .subscribe, .unsubscribe, .sync, .authenticate: false
     case .start, .update, .pause, .resume, .finish, .finishAll, .reset, .addRemainingTime,
-      .addElapsedTime, .remove:
+      .addElapsedTime, .lap, .message, .signal, .remove:
       true
     }
   }

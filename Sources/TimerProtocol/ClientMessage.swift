@@ -118,7 +118,7 @@ extension ClientMessage {
     }
   }
 
-  private static func object(_ text: [UInt8]) throws(ErrorReply) -> JSONObject {
+  static func object(_ text: [UInt8]) throws(ErrorReply) -> JSONObject {
     let value: JSONValue
     do { value = try JSONReader.read(text) } catch {
       throw .badRequest("not the JSON of a request: \(error.reason)")

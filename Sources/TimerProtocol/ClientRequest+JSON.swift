@@ -34,7 +34,7 @@ extension ClientRequest {
 /// The commands by their names on the wire.
 enum Command: String, CaseIterable {
   case start, update, pause, resume, finish, finishAll, reset
-  case addRemainingTime, addElapsedTime, remove
+  case addRemainingTime, addElapsedTime, lap, message, signal, remove
   case get, list, subscribe, unsubscribe, sync, authenticate
 
   static let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -45,10 +45,12 @@ enum Command: String, CaseIterable {
     case .start:
       ["timer", "duration", "type", "atZero", "title", "warnings", "force"] + Self.conditions
     case .update: ["timer", "title", "warnings", "atZero"] + Self.conditions
-    case .pause, .resume, .reset, .remove: ["timer"] + Self.conditions
+    case .pause, .resume, .reset, .lap, .remove: ["timer"] + Self.conditions
     case .finish: ["timer", "resetTime"] + Self.conditions
     case .finishAll: ["at", "requestId"]
     case .addRemainingTime, .addElapsedTime: ["timer", "seconds", "clamp"] + Self.conditions
+    case .message: ["timer", "text"] + Self.conditions
+    case .signal: ["timer", "signal"] + Self.conditions
     case .get: ["timer"]
     case .list: []
     case .subscribe: ["timer", "timers", "interval"]
@@ -73,6 +75,9 @@ enum Command: String, CaseIterable {
       try fields.change(.addRemainingTime(fields.addedSeconds(), clamp: fields.flag("clamp")))
     case .addElapsedTime:
       try fields.change(.addElapsedTime(fields.addedSeconds(), clamp: fields.flag("clamp")))
+    case .lap: try fields.change(.lap)
+    case .message: try fields.change(.message(fields.speakerText()))
+    case .signal: try fields.change(.signal(fields.signal()))
     case .remove: try fields.change(.remove)
     case .get: .get(try fields.timer())
     case .list: .list

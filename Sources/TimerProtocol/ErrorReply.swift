@@ -68,8 +68,14 @@ extension ErrorReply {
     case .invalidTimerType:
       self.init(
         .invalidTimerType,
-        "timer \(name) is of the other type: addRemainingTime is for countdowns, addElapsedTime for "
-          + "stopwatches")
+        "timer \(name) is of the other type: addRemainingTime is for countdowns, addElapsedTime and lap "
+          + "for stopwatches")
+    case .tooManyLaps:
+      self.init(
+        .outOfRange,
+        "timer \(name) has \(TimerLimits.lapsMax) laps, the most that are kept; \"reset\" or a new "
+          + "\"start\" clears them",
+        limit: Seconds(microseconds: Int64(TimerLimits.lapsMax) * 1_000_000))
     case .unknownTimer:
       self.init(.unknownTimer, "there is no timer \(name); \"start\" makes one, \"list\" shows all")
     case .revisionMismatch(let current):

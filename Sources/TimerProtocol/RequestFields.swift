@@ -102,6 +102,32 @@ struct RequestFields {
     return title
   }
 
+  /// What the one who speaks is to be shown; nil, for an empty text or null, takes it away.
+  func speakerText() throws(ErrorReply) -> SpeakerText? {
+    guard object["text"] != .null else { return nil }
+    guard let text = try string("text") else { throw missing("text", "a string, or null to clear") }
+    guard !text.isEmpty else { return nil }
+    guard let line = SpeakerText(text) else {
+      throw .badRequest("\"text\" has to be \(SpeakerText.rule)")
+    }
+    return line
+  }
+
+  /// nil for `none`, which takes a signal back.
+  func signal() throws(ErrorReply) -> SpeakerSignal.Kind? {
+    guard let name = try string("signal") else { throw missing("signal", Self.signals) }
+    if name == "none" { return nil }
+    guard let kind = SpeakerSignal.Kind(rawValue: name) else {
+      throw .badRequest("\"signal\" has to be \(Self.signals), not \(quoted(name))")
+    }
+    return kind
+  }
+
+  private static let signals =
+    "one of "
+    + (SpeakerSignal.Kind.allCases.map(\.rawValue) + ["none"]).map { "\"\($0)\"" }
+    .joined(separator: ", ")
+
   // MARK: Numbers
 
   private func duration() throws(ErrorReply) -> Seconds? {

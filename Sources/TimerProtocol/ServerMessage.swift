@@ -39,7 +39,7 @@ public enum Outcome: Equatable, Sendable {
 
 /// Why a snapshot is sent.
 public enum SnapshotCause: Hashable, Sendable {
-  case subscribed, tick, started, paused, resumed, finished, reset, adjusted, updated
+  case subscribed, tick, started, paused, resumed, finished, reset, adjusted, updated, lapped
   /// A countdown crossed zero at `at`; late when the server was down then.
   case ended(at: Instant, late: Bool)
   case restored, external
@@ -83,7 +83,9 @@ extension ServerMessage {
     case .snapshot(let cause, let timers):
       writer.member("event", "snapshot")
       writer.member("cause", cause.name)
-      writer.array("timers", timers) { writer, timer in writer.object(timer.write) }
+      // Laps change with the revision only: who hears of a tick has them since.
+      let shows = cause == .tick ? TimerReading.writeWithoutLaps : TimerReading.write
+      writer.array("timers", timers) { writer, timer in writer.object(shows(timer)) }
       if case .ended(let instant, let late) = cause {
         writer.member("endedAt", instant)
         if late { writer.member("late", true) }

@@ -4,6 +4,11 @@ import TimerCore
 extension TimerReading {
   /// The members of a STATE, in the protocol page's order.
   func write(to writer: inout JSONWriter) {
+    writeWithoutLaps(to: &writer)
+    if !timer.laps.isEmpty { writer.array("laps", timer.laps) { $0.value($1) } }
+  }
+
+  func writeWithoutLaps(to writer: inout JSONWriter) {
     writer.member("timer", timer.id.name)
     writer.member("revision", timer.revision)
     writer.member("status", status?.rawValue ?? "idle")
@@ -24,5 +29,17 @@ extension TimerReading {
     writer.member("atZero", timer.settings.atZero.rawValue)
     writer.member("title", timer.settings.title)
     writer.array("warnings", timer.settings.warnings) { $0.value($1) }
+    if let message = timer.settings.message {
+      writer.member("message") {
+        $0.member("text", message.text.text)
+        $0.member("sentAt", message.sentAt)
+      }
+    }
+    if let signal = timer.settings.signal {
+      writer.member("signal") {
+        $0.member("kind", signal.kind.rawValue)
+        $0.member("sentAt", signal.sentAt)
+      }
+    }
   }
 }

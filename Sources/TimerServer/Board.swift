@@ -290,12 +290,13 @@ extension TimerCommand {
   var cause: SnapshotCause {
     switch self {
     case .start: .started
-    case .update: .updated
+    case .update, .message, .signal: .updated
     case .pause: .paused
     case .resume: .resumed
     case .finish: .finished
     case .reset: .reset
     case .addRemainingTime, .addElapsedTime: .adjusted
+    case .lap: .lapped
     // Forgetting has a message of its own.
     case .remove: .updated
     }

@@ -7,6 +7,8 @@ enum HTTPRoute: Equatable {
   case command(ClientMessage)
   /// A change that a URL alone asks for, as a button box does.
   case press(ClientMessage)
+  /// A picture of a text, for a link that somebody is to scan.
+  case qrCode(QRText)
   case health, readiness, metrics
 
   /// An answer that says what would be right.
@@ -24,9 +26,13 @@ enum HTTPRoute: Equatable {
     }
 
     init(_ malformed: MalformedMessage) {
-      status = malformed.error.code.httpStatus
-      error = malformed.error
+      self.init(malformed.error)
       timer = malformed.timer
+    }
+
+    init(_ error: ErrorReply) {
+      status = error.code.httpStatus
+      self.error = error
     }
 
     func response(timer: TimerReading?) -> HTTPResponse {
@@ -60,6 +66,7 @@ extension HTTPRoute {
     case ["metrics"]: self = try .metrics.only(Self.reading, request)
     case ["api", "timers"]:
       self = try .command(try Self.message("list", nil, request)).only(Self.reading, request)
+    case ["api", "qr"]: self = try Self.qrCode(request)
     // As in a subscription, `*` stands for every timer.
     case ["api", "timers", "*", "finishAll"]:
       self = try .command(try Self.message("finishAll", nil, request)).only(["POST"], request)
@@ -67,7 +74,9 @@ extension HTTPRoute {
       self = try Self.timer(Array(path.dropFirst(2)), request)
     default:
       throw Refusal(
-        404, "there are /api/timers, /api/timers/NAME and, by POST, /api/timers/NAME/COMMAND")
+        404,
+        "there are /api/timers, /api/timers/NAME and, by POST, /api/timers/NAME/COMMAND and /api/qr"
+      )
     }
   }
 
@@ -86,6 +95,17 @@ extension HTTPRoute {
         405,
         "a timer is read by GET and forgotten by DELETE; commands go to /api/timers/NAME/COMMAND",
         allow: "GET, HEAD, DELETE")
+    }
+  }
+
+  /// By POST, since what is to be scanned may hold a token, and URLs are kept in logs and histories.
+  private static func qrCode(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
+    guard request.method == "POST" else {
+      throw Refusal(
+        405, "the method here is POST, with a body like {\"text\":\"https://…\"}", allow: "POST")
+    }
+    do throws(ErrorReply) { return .qrCode(try QRText(body: request.body)) } catch {
+      throw Refusal(error)
     }
   }
 

@@ -247,6 +247,7 @@ extension SharedTimer {
   /// Whether both are the same to everybody who looks on.
   fileprivate func isSame(as other: SharedTimer?) -> Bool {
     guard let other else { return false }
-    return settings == other.settings && run == other.run && endedAt == other.endedAt
+    return settings == other.settings && run == other.run && laps == other.laps
+      && endedAt == other.endedAt
   }
 }

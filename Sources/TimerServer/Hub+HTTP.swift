@@ -33,6 +33,9 @@ extension Hub {
     case .success(.metrics):
       try grant.checkSeesAll()
       actions.transport.append(.respond(metrics, to: id))
+    case .success(.qrCode(let text)):
+      try grant.check(.view)
+      actions.transport.append(.respond(picture(of: text), to: id))
     case .success(.command(let message)):
       counters.messagesReceived += 1
       command(message, request, grant, id, at: now, &actions)
@@ -117,6 +120,12 @@ extension Hub {
         Health.Fault(file: $0.fileName.text, reason: "\($0.fault)", movedTo: $0.movedTo)
       })
     return HTTPResponse(status: 200, headers: [Self.notStored], body: health.text)
+  }
+
+  private func picture(of text: QRText) -> HTTPResponse {
+    guard let code = QRCode(text) else { return HTTPResponse(status: 500) }
+    return HTTPResponse(
+      status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: code.svg)
   }
 
   private var readiness: HTTPResponse {

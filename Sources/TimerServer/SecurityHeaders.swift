@@ -12,7 +12,7 @@ struct SecurityHeaders {
       HTTPHeader(
         "Content-Security-Policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-          + "connect-src 'self' ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+          + "connect-src 'self' ws: wss:; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
           + "frame-ancestors \(ancestors.joined(separator: " "))"),
       HTTPHeader("X-Content-Type-Options", "nosniff"),
       HTTPHeader("Referrer-Policy", "no-referrer"),

@@ -20,6 +20,8 @@ struct TimerFile: Decodable {
   var atZero: AtZero?
   var title: String?
   var warnings: [Double]?
+  var message: MessageFile?
+  var signal: SignalFile?
   var run: RunFile?
   var endedAt: Double?
   var changedAt: Double?
@@ -32,6 +34,18 @@ struct TimerFile: Decodable {
     var startDate: Double
     var pausePeriods: [PauseFile]
     var stopDate: Double?
+    var laps: [Double]?
+  }
+
+  /// Without `sentAt`, as a person writes it, it was sent when the timer last changed.
+  struct MessageFile: Decodable {
+    var text: String
+    var sentAt: Double?
+  }
+
+  struct SignalFile: Decodable {
+    var kind: SpeakerSignal.Kind
+    var sentAt: Double?
   }
 
   struct PauseFile: Decodable {
@@ -51,12 +65,14 @@ extension TimerFile {
     }
     let settings = TimerSettings(
       type: try Self.type(type, duration), atZero: atZero ?? .overtime, title: title ?? "",
-      warnings: try Self.warnings(warnings ?? []))
+      warnings: try Self.lengths(warnings ?? [], "warnings"), message: try speakerMessage(),
+      signal: signal.map { SpeakerSignal($0.kind, sentAt: sent($0.sentAt)) })
     try Self.checkLimits(settings)
     return TimerRecord(
       timer: SharedTimer(
         id: id, revision: revision ?? 0, settings: settings,
-        run: try run?.data(like: settings.type), endedAt: endedAt.map(Self.instant),
+        run: try run?.data(like: settings.type), laps: try run?.checkedLaps() ?? [],
+        endedAt: endedAt.map(Self.instant),
         changedAt: Self.instant(changedAt ?? 0)),
       clock: clock ?? ClockReading(server: 0, boot: 0, bootID: ""), answered: answered ?? [],
       untoldEnds: (untoldEnds ?? []).map(Self.instant))
@@ -77,10 +93,25 @@ extension TimerFile {
     }
   }
 
-  private static func warnings(_ values: [Double]) throws(RecordFault) -> [Seconds] {
-    var warnings: [Seconds] = []
-    for value in values { warnings.append(try seconds(value, "warnings")) }
-    return warnings
+  private func speakerMessage() throws(RecordFault) -> SpeakerMessage? {
+    guard let message, !message.text.isEmpty else { return nil }
+    guard let text = SpeakerText(message.text) else {
+      throw .contradiction("a message that is not \(SpeakerText.rule)")
+    }
+    return SpeakerMessage(text, sentAt: sent(message.sentAt))
+  }
+
+  private func sent(_ sentAt: Double?) -> Instant {
+    Self.instant(sentAt ?? changedAt ?? 0)
+  }
+
+  fileprivate static func lengths(
+    _ values: [Double], _ name: String
+  ) throws(RecordFault) -> [Seconds] {
+    var lengths: [Seconds] = []
+    lengths.reserveCapacity(values.count)
+    for value in values { lengths.append(try seconds(value, name)) }
+    return lengths
   }
 
   private static func instant(_ seconds: Double) -> Instant {
@@ -130,6 +161,19 @@ extension TimerFile.RunFile {
         PausePeriod(pause: Self.date($0.pause), start: $0.start.map(Self.date))
       },
       type: type, stopDate: stopDate.map(Self.date))
+  }
+
+  func checkedLaps() throws(RecordFault) -> [Seconds] {
+    guard let laps, !laps.isEmpty else { return [] }
+    guard duration == nil else { throw .contradiction("laps of a countdown") }
+    guard laps.count <= TimerLimits.lapsMax else {
+      throw .contradiction("\(laps.count) laps; \(TimerLimits.lapsMax) are the most")
+    }
+    let lengths = try TimerFile.lengths(laps, "run.laps")
+    guard zip(lengths, lengths.dropFirst()).allSatisfy({ $0 <= $1 }) else {
+      throw .contradiction("a lap that is less than the one before")
+    }
+    return lengths
   }
 
   private static func date(_ seconds: Double) -> Date {

@@ -12,7 +12,24 @@ extension TimerRecord {
     if let duration = timer.settings.type.duration { writer.member("duration", duration) }
     writer.member("atZero", timer.settings.atZero.rawValue)
     writer.array("warnings", timer.settings.warnings) { $0.value($1) }
-    if let run = timer.run { writer.member("run") { run.write(to: &$0) } }
+    if let message = timer.settings.message {
+      writer.member("message") {
+        $0.member("text", message.text.text)
+        $0.member("sentAt", message.sentAt)
+      }
+    }
+    if let signal = timer.settings.signal {
+      writer.member("signal") {
+        $0.member("kind", signal.kind.rawValue)
+        $0.member("sentAt", signal.sentAt)
+      }
+    }
+    if let run = timer.run {
+      writer.member("run") {
+        run.write(to: &$0)
+        if !timer.laps.isEmpty { $0.array("laps", timer.laps) { $0.value($1) } }
+      }
+    }
     if let endedAt = timer.endedAt { writer.member("endedAt", endedAt) }
     if !untoldEnds.isEmpty {
       writer.array("untoldEnds", untoldEnds) { $0.value($1.sinceEpoch) }

@@ -1,11 +1,17 @@
 """The page that is built into the program."""
 
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
 WEB = Path(__file__).resolve().parents[2] / "web"
+KINDS = {
+    "html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png",
+    "webmanifest": "application/manifest+json", "json": "application/json", "ico": "image/x-icon",
+    "woff2": "font/woff2", "txt": "text/plain", "md": "text/markdown",
+}
 FILES = sorted(path.relative_to(WEB).as_posix() for path in WEB.rglob("*") if path.is_file())
 
 
@@ -14,8 +20,15 @@ def test_each_file_of_the_page_is_built_in(shared_server, name):
     """The program serves the very bytes of the folder, with a type that browsers take."""
     with urlopen(f"{shared_server.http}/{name}", timeout=5) as answer:
         assert answer.read() == (WEB / name).read_bytes()
-        kinds = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-        assert answer.headers["Content-Type"].split(";")[0] == kinds[name.rsplit(".", 1)[1]]
+        assert answer.headers["Content-Type"].split(";")[0] == KINDS[name.rsplit(".", 1)[1]]
+        # A browser asks again each time, and a page of yesterday never meets a server of today.
+        assert answer.headers["Cache-Control"] == "no-cache"
+        tag = answer.headers["ETag"]
+    with pytest.raises(HTTPError) as known:
+        urlopen(Request(f"{shared_server.http}/{name}", headers={"If-None-Match": tag}), timeout=5)
+    assert known.value.code == 304
+    with urlopen(Request(f"{shared_server.http}/{name}", method="HEAD"), timeout=5) as answer:
+        assert answer.headers["ETag"] == tag and answer.read() == b""
 
 
 def test_the_front_is_the_index(shared_server):

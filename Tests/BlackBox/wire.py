@@ -11,7 +11,7 @@ STATE_FIELDS = {
 STATUSES = {"idle", "running", "paused", "finished"}
 POLICIES = {"overtime", "finish", "reset", "repeat"}
 CAUSES = {
-    "subscribed", "tick", "started", "paused", "resumed", "finished", "reset", "adjusted", "updated", "ended",
+    "subscribed", "tick", "started", "paused", "resumed", "finished", "reset", "adjusted", "updated", "lapped", "ended",
     "restored", "external",
 }
 ERROR_CODES = {
@@ -78,6 +78,7 @@ def check_state(state: dict) -> None:
     """Asserts all that the protocol page promises of any state."""
     assert isinstance(state, dict), f"a state must be an object: {state!r}"
     expected = STATE_FIELDS | ({"duration"} if state.get("type") == "timer" else set())
+    expected |= {"message", "signal", "laps"} & set(state)
     assert set(state) == expected, f"missing {expected - set(state)}, too many {set(state) - expected}: {state}"
     assert isinstance(state["timer"], str) and state["timer"], state
     assert type(state["revision"]) is int and state["revision"] > 0, state
@@ -99,6 +100,20 @@ def check_state(state: dict) -> None:
     else:
         assert state["time"] == state["elapsedTime"], f"a stopwatch shows what has elapsed: {state}"
         assert state["addedTime"] == 0, state
+
+    if "message" in state:
+        assert set(state["message"]) == {"text", "sentAt"}, state
+        assert 1 <= len(state["message"]["text"].encode()) <= 500, state
+        seconds(state["message"]["sentAt"])
+    if "signal" in state:
+        assert set(state["signal"]) == {"kind", "sentAt"}, state
+        assert state["signal"]["kind"] in {"flash", "blackout"}, state
+        seconds(state["signal"]["sentAt"])
+    if "laps" in state:
+        laps = [seconds(lap) for lap in state["laps"]]
+        assert state["type"] == "stopwatch" and state["status"] != "idle", state
+        assert 1 <= len(laps) <= 1000 and laps == sorted(laps) and laps[0] >= 0, state
+        assert laps[-1] <= seconds(state["elapsedTime"]), f"a lap that is still to come: {state}"
 
     if state["status"] == "idle":
         assert state["startDate"] is None and state["stopDate"] is None, state
@@ -162,6 +177,7 @@ def check_message(message: dict) -> None:
             for state in message["timers"]:
                 check_state(state)
             if message["cause"] == "tick":
+                assert not any("laps" in state for state in message["timers"]), "a tick with laps"
                 assert message["timers"], "a tick about nothing"
                 assert all(state["status"] == "running" for state in message["timers"]), (
                     f"a tick carries running timers only: {message}")

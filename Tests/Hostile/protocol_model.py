@@ -15,8 +15,10 @@ YEAR = 31_536_000 * SECOND
 REPEAT_MIN = SECOND // 10
 PRESS_AGE_MAX = 2 * SECOND
 PAUSES_MAX = 64
+LAPS_MAX = 1000
 DEPTH_MAX, MEMBERS_MAX = 16, 64
 POLICIES = {"overtime", "finish", "reset", "repeat"}
+SIGNALS = {"flash", "blackout", "none"}
 
 CONDITIONS = {"ifRevision", "at", "requestId"}
 FIELDS = {
@@ -27,6 +29,8 @@ FIELDS = {
     "finishAll": {"at", "requestId"},
     "addRemainingTime": {"timer", "seconds", "clamp"} | CONDITIONS,
     "addElapsedTime": {"timer", "seconds", "clamp"} | CONDITIONS,
+    "lap": {"timer"} | CONDITIONS, "message": {"timer", "text"} | CONDITIONS,
+    "signal": {"timer", "signal"} | CONDITIONS,
     "get": {"timer"}, "list": set(), "subscribe": {"timer", "timers", "interval"}, "unsubscribe": {"timer", "timers"},
     "sync": {"clientTime"}, "authenticate": {"token"},
 }
@@ -110,12 +114,16 @@ def _is_number(value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def is_control(character: str) -> bool:
+    """Whether the page calls it a control character."""
+    return ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 or character in "\u2028\u2029"
+
+
 def is_name(text) -> bool:
     """Whether a text is a timer's name."""
     if not isinstance(text, str) or text == "*" or not 1 <= len(text.encode()) <= 128:
         return False
-    return not any(
-        ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 or character in "\u2028\u2029" for character in text)
+    return not any(map(is_control, text))
 
 
 class _Reader:
@@ -168,6 +176,8 @@ class _Reader:
         if command == "update" and not {"title", "warnings", "atZero"} & set(members):
             self._fault()
         if command in {"addRemainingTime", "addElapsedTime"} and "seconds" not in members:
+            self._fault()
+        if command == "message" and "text" not in members or command == "signal" and "signal" not in members:
             self._fault()
         if command == "authenticate" and "token" not in members:
             self._fault()
@@ -243,19 +253,30 @@ class _Reader:
         self._number(value)
         return value
 
-    def _text(self, value, shortest: int, longest: int):
+    def _bounded(self, value, shortest: int, longest: int):
         if not isinstance(value, str) or not shortest <= len(value.encode()) <= longest:
             self._fault()
         return value
 
     def _title(self, value):
-        return self._text(value, 0, 256)
+        return self._bounded(value, 0, 256)
+
+    def _text(self, value):
+        if value is None:
+            return None
+        self._bounded(value, 0, 500)
+        if isinstance(value, str) and any(is_control(character) for character in value if character != "\n"):
+            self._fault()
+        return value
+
+    def _signal(self, value):
+        return self._choice(value, SIGNALS)
 
     def _requestId(self, value):
-        return self._text(value, 1, 64)
+        return self._bounded(value, 1, 64)
 
     def _token(self, value):
-        return self._text(value, 0, 1 << 20)
+        return self._bounded(value, 0, 1 << 20)
 
     def _choice(self, value, choices):
         if not isinstance(value, str) or value not in choices:
@@ -296,6 +317,7 @@ class Run:
     duration: int | None
     pauses: list = field(default_factory=list)
     stop: int | None = None
+    laps: list = field(default_factory=list)
 
     @property
     def status(self) -> str:
@@ -324,6 +346,9 @@ class Timer:
     at_zero: str = "overtime"
     title: str = ""
     warnings: list = field(default_factory=list)
+    # What the one who speaks is shown: the words or the kind, and when they were sent.
+    message: tuple | None = None
+    signal: tuple | None = None
     run: Run | None = None
     ended_at: int | None = None
     changed_at: int = 0
@@ -368,6 +393,12 @@ class Timer:
         }
         if duration is not None:
             shown["duration"] = duration
+        if self.message:
+            shown["message"] = {"text": self.message[0], "sentAt": self.message[1]}
+        if self.signal:
+            shown["signal"] = {"kind": self.signal[0], "sentAt": self.signal[1]}
+        if run and run.laps:
+            shown["laps"] = run.laps
         return shown
 
     def crossed(self, now: int) -> "Timer | None":
@@ -461,7 +492,8 @@ class Model:
         if request.command == "start":
             return self._start(fields, name, timer, now)
         if timer is None:
-            raise Refusal("unknownTimer" if request.command in {"update", "remove"} else "timerHasNotStarted")
+            raise Refusal(
+                "unknownTimer" if request.command in {"update", "message", "signal", "remove"} else "timerHasNotStarted")
         if request.command == "remove":
             return None
         after = copy.deepcopy(timer)
@@ -546,11 +578,28 @@ class Model:
             raise Refusal("timerHasNotStarted")
         if after.run.duration is not None:
             raise Refusal("invalidTimerType")
-        after.run.start -= self._allowed(fields, after.run.elapsed(now))
+        after.run.start -= self._allowed(fields, after.run.elapsed(now), after.run.laps[-1] if after.run.laps else 0)
 
-    def _allowed(self, fields: dict, value: int) -> int:
+    def _lap(self, after: Timer, _: dict, now: int) -> None:
+        if not after.is_active:
+            raise Refusal("timerHasNotStarted")
+        if after.run.duration is not None:
+            raise Refusal("invalidTimerType")
+        if after.status == "paused":
+            raise Refusal("timerAlreadyPaused")
+        if len(after.run.laps) == LAPS_MAX:
+            raise Refusal("outOfRange", LAPS_MAX * SECOND)
+        after.run.laps.append(after.run.elapsed(now))
+
+    def _message(self, after: Timer, fields: dict, now: int) -> None:
+        after.message = (fields["text"], now) if fields["text"] else None
+
+    def _signal(self, after: Timer, fields: dict, now: int) -> None:
+        after.signal = None if fields["signal"] == "none" else (fields["signal"], now)
+
+    def _allowed(self, fields: dict, value: int, floor: int = 0) -> int:
         wanted = fields["seconds"]
-        nearest = min(max(wanted, -value), max(YEAR - value, 0))
+        nearest = min(max(wanted, floor - value), max(YEAR - value, 0))
         if nearest != wanted and not fields.get("clamp"):
             raise Refusal("outOfRange", nearest)
         return nearest

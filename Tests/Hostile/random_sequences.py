@@ -32,6 +32,7 @@ PAUSED_OFTEN = "paused often"
 CAUSES = {
     "start": "started", "update": "updated", "pause": "paused", "resume": "resumed", "finish": "finished",
     "finishAll": "finished", "reset": "reset", "addRemainingTime": "adjusted", "addElapsedTime": "adjusted",
+    "lap": "lapped", "message": "updated", "signal": "updated",
 }
 TIMES = ["elapsedTime", "time", "startDate", "stopDate", "lastElapsedTimeCalculatedAt", "addedTime", "duration"]
 # What clocks and roundings may differ by.
@@ -63,6 +64,10 @@ def seen(state: dict) -> dict:
             shown[name] = micro(shown[name])
     shown["pausePeriods"] = [{name: micro(value) for name, value in pause.items()} for pause in state["pausePeriods"]]
     shown["warnings"] = [micro(warning) for warning in state["warnings"]]
+    for name in {"message", "signal"} & set(state):
+        shown[name] = {**state[name], "sentAt": micro(state[name]["sentAt"])}
+    if "laps" in state:
+        shown["laps"] = [micro(lap) for lap in state["laps"]]
     return shown
 
 
@@ -95,8 +100,8 @@ class Generator:
             return {"id": self.identifier(), "timer": PAUSED_OFTEN, "command": self.next_of_pauses()}
         command = pick.choices(
             ["start", "pause", "resume", "finish", "reset", "addRemainingTime", "addElapsedTime", "update", "remove",
-             "finishAll", "get", "list", "subscribe", "unsubscribe", "sync", "authenticate"],
-            [20, 8, 12, 3, 3, 10, 8, 8, 2, 0.1, 12, 3, 4, 2, 3, 1])[0]
+             "lap", "message", "signal", "finishAll", "get", "list", "subscribe", "unsubscribe", "sync", "authenticate"],
+            [20, 8, 12, 3, 3, 10, 8, 8, 2, 10, 4, 4, 0.1, 12, 3, 4, 2, 3, 1])[0]
         request: dict = {"command": command}
         if pick.random() < 0.9:
             request["id"] = self.identifier()
@@ -148,6 +153,13 @@ class Generator:
             request["warnings"] = pick.choice([[], [60, 10], [0.000001], [0] * 16, [0] * 17])
 
     _update = _settings
+
+    def _message(self, request: dict) -> None:
+        request["text"] = self.random.choice(
+            ["", None, "Wrap up", "two\nlines 🍵", "\u202e", "\t", "\u2028", "é" * 250, "é" * 250 + "x"])
+
+    def _signal(self, request: dict) -> None:
+        request["signal"] = self.random.choice(["flash", "blackout", "none", "none", "off"])
 
     def _finish(self, request: dict) -> None:
         if self.random.random() < 0.3:
@@ -678,6 +690,11 @@ class Sequences:
             shift = after.run.start - before.run.start
             self.demand(abs(shift) < SECOND // 10, f"moved by {shift} µs", {"before": before, "after": after})
             before.shift(shift)
+        for name in ("message", "signal"):
+            # Sent at the same moment, by the clock that was read anew.
+            old, new = getattr(before, name), getattr(after, name)
+            if old and new and abs(old[1] - new[1]) < SECOND // 10:
+                setattr(before, name, (old[0], new[1]))
         shown, kept = after.state(now), before.state(now)
         self.demand(shown == kept, f"should be {kept}", shown)
 
@@ -691,12 +708,18 @@ class Sequences:
         run = None
         if shown["startDate"] is not None:
             pauses = [[pause["pause"], pause["start"]] for pause in shown["pausePeriods"]]
-            run = Run(shown["startDate"], duration, pauses, shown["stopDate"])
+            run = Run(shown["startDate"], duration, pauses, shown["stopDate"], shown.get("laps", []))
         # When it changed last is not told: as late as can be.
         timer = Timer(
-            state["timer"], starting, state["atZero"], state["title"], shown["warnings"], run, changed_at=now,
+            state["timer"], starting, state["atZero"], state["title"], shown["warnings"], run=run, changed_at=now,
             revision=state["revision"])
-        if run and duration is not None and run.elapsed(now) >= duration:
+        if message := shown.get("message"):
+            timer.message = (message["text"], message["sentAt"])
+        if signal := shown.get("signal"):
+            timer.signal = (signal["kind"], signal["sentAt"])
+        # One that does not go on below zero stands there while its end is on the way to the disk: that is to come.
+        stands = timer.at_zero != "overtime" and timer.status == "running"
+        if run and duration is not None and run.elapsed(now) >= duration and not stands:
             timer.ended_at = now
         return timer
 

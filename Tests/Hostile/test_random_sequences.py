@@ -83,6 +83,36 @@ def test_the_model_refuses():
         "pause": ("outOfRange", None)}
 
 
+def test_the_model_keeps_laps():
+    """Laps are what had elapsed, bound what is taken away, and go with the run."""
+    model = Model()
+    made(model, {"command": "start", "timer": "run"}, 0)
+    made(model, {"command": "lap", "timer": "run"}, SECOND)
+    timer = made(model, {"command": "lap", "timer": "run"}, 2 * SECOND)
+    assert timer.state(3 * SECOND)["laps"] == [SECOND, 2 * SECOND]
+
+    with pytest.raises(Refusal) as refusal:
+        made(model, {"command": "addElapsedTime", "timer": "run", "seconds": -2}, 3 * SECOND)
+    assert (refusal.value.code, refusal.value.limit) == ("outOfRange", -SECOND)
+
+    assert "laps" not in made(model, {"command": "reset", "timer": "run"}, 3 * SECOND).state(3 * SECOND)
+
+
+def test_the_model_keeps_what_the_speaker_is_shown():
+    """A message and a signal outlast the run until they are taken away."""
+    model = Model()
+    made(model, {"command": "start", "timer": "tea"}, 0)
+    made(model, {"command": "message", "timer": "tea", "text": "Wrap up"}, 1)
+    made(model, {"command": "signal", "timer": "tea", "signal": "flash"}, 2)
+    timer = made(model, {"command": "reset", "timer": "tea"}, 3)
+    assert timer.state(4)["message"] == {"text": "Wrap up", "sentAt": 1}
+    assert timer.state(4)["signal"] == {"kind": "flash", "sentAt": 2}
+
+    made(model, {"command": "message", "timer": "tea", "text": None}, 5)
+    timer = made(model, {"command": "signal", "timer": "tea", "signal": "none"}, 6)
+    assert not {"message", "signal"} & set(timer.state(7))
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"command":"list","command":"list"}', '{"id":NaN,"command":"list"}',
                                   '{"command":"start","timer":"\\ud800"}', '{"command":"list","x":1}'])
 def test_the_model_reads_strictly(text):

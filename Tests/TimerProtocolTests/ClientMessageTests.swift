@@ -57,7 +57,7 @@ import TimerProtocol
 
   @Test(arguments: [
     ("pause", TimerCommand.pause), ("resume", .resume), ("finish", .finish(resetTime: false)),
-    ("reset", .reset), ("remove", .remove),
+    ("reset", .reset), ("lap", .lap), ("remove", .remove),
   ])
   func `of a plain command takes its conditions`(_ name: String, _ command: TimerCommand) throws {
     let json = #"""
@@ -97,6 +97,29 @@ import TimerProtocol
 
     let change = TimerChange(.addElapsedTime(-0.000001, clamp: false))
     #expect(try request(json) == .change(id("tea"), change, requestID: nil))
+  }
+
+  @Test(
+    arguments: [
+      ("\"Wrap\\nup\"", SpeakerText("Wrap\nup")), ("\" \"", SpeakerText(" ")),
+      ("\"\"", nil), ("null", nil),
+    ] as [(String, SpeakerText?)])
+  func `to show a message takes its text, or none`(_ json: String, _ text: SpeakerText?) throws {
+    let change = TimerChange(.message(text), ifRevision: 3, at: 1_764_480_000.25)
+
+    #expect(
+      try request(
+        #"{"command":"message","timer":"tea","text":\#(json),"ifRevision":3,"at":1764480000.25}"#)
+        == .change(id("tea"), change, requestID: nil))
+  }
+
+  @Test(
+    arguments: [("flash", .flash), ("blackout", .blackout), ("none", nil)]
+      as [(String, SpeakerSignal.Kind?)])
+  func `to signal takes its kind`(_ name: String, _ kind: SpeakerSignal.Kind?) throws {
+    #expect(
+      try request(#"{"command":"signal","timer":"tea","signal":"\#(name)","requestId":"r"}"#)
+        == .change(id("tea"), TimerChange(.signal(kind)), requestID: key("r")))
   }
 
   @Test func `for a state names its timer`() throws {

@@ -35,7 +35,7 @@ import TimerProtocol
     (.revisionMismatch(current: 12), .revisionMismatch),
     (.outOfRange(field: "seconds", limit: -5), .outOfRange),
     (.pressOutOfRange(earliest: 1, latest: 3), .outOfRange),
-    (.contradiction("not so"), .badRequest),
+    (.tooManyLaps, .outOfRange), (.contradiction("not so"), .badRequest),
   ]
 
   @Test(arguments: refusals)
@@ -48,7 +48,7 @@ import TimerProtocol
 
   @Test(arguments: [
     TimerRefusal.timerHasNotStarted, .timerHasNotPaused, .timerAlreadyPaused, .timerAlreadyStarted,
-    .invalidTimerType, .unknownTimer, .revisionMismatch(current: 12),
+    .invalidTimerType, .unknownTimer, .revisionMismatch(current: 12), .tooManyLaps,
   ])
   func `names the timer where it is the timer's`(_ refusal: TimerRefusal) {
     #expect(ErrorReply(refusal, timer: id("kitchen")).message.contains("\"kitchen\""))
@@ -61,7 +61,7 @@ import TimerProtocol
       (.timerAlreadyStarted, "force"), (.invalidTimerType, "addElapsedTime"),
       (.unknownTimer, "start"),
       (.revisionMismatch(current: 12), "12"), (.outOfRange(field: "seconds", limit: -5), "seconds"),
-      (.pressOutOfRange(earliest: 1, latest: 3), "at"),
+      (.pressOutOfRange(earliest: 1, latest: 3), "at"), (.tooManyLaps, "reset"),
     ] as [(TimerRefusal, String)])
   func `says what would be right`(_ refusal: TimerRefusal, _ hint: String) {
     #expect(ErrorReply(refusal, timer: id("kitchen")).message.contains(hint))
@@ -71,6 +71,10 @@ import TimerProtocol
     let refusal = TimerRefusal.outOfRange(field: "seconds", limit: -5.5)
 
     #expect(ErrorReply(refusal, timer: id("kitchen")).limit == -5.5)
+  }
+
+  @Test func `carries how many laps are kept`() {
+    #expect(ErrorReply(.tooManyLaps, timer: id("kitchen")).limit == 1_000)
   }
 
   @Test func `carries no limit where there is none`() {

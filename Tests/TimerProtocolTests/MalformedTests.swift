@@ -74,7 +74,8 @@ import TimerProtocol
   @Test(arguments: [
     ("pause", "duration"), ("update", "force"), ("start", "seconds"), ("list", "timer"),
     ("get", "ifRevision"), ("finishAll", "timer"), ("unsubscribe", "interval"), ("get", "at"),
-    ("reset", "resetTime"), ("sync", "timer"), ("subscribe", "requestId"),
+    ("reset", "resetTime"), ("lap", "seconds"), ("message", "signal"), ("signal", "text"),
+    ("update", "text"), ("start", "signal"), ("sync", "timer"), ("subscribe", "requestId"),
   ])
   func `may be another command's`(_ command: String, _ field: String) {
     let refusal = refusal(of: #"{"command":"\#(command)","\#(field)":1}"#)
@@ -103,7 +104,8 @@ import TimerProtocol
 enum Commands {
   static let all = [
     "start", "update", "pause", "resume", "finish", "finishAll", "reset", "addRemainingTime",
-    "addElapsedTime", "remove", "get", "list", "subscribe", "unsubscribe", "sync", "authenticate",
+    "addElapsedTime", "lap", "message", "signal", "remove", "get", "list", "subscribe",
+    "unsubscribe", "sync", "authenticate",
   ]
 }
 
@@ -145,6 +147,8 @@ enum Commands {
     ("finish", "resetTime", ["1", "\"yes\"", "null"]),
     ("addRemainingTime", "seconds", ["\"60\"", "null", "true", "[60]"]),
     ("addElapsedTime", "seconds", ["\"60\"", "null", "true", "{}"]),
+    ("message", "text", ["5", "true", "[\"x\"]", "{}", "\"a\\tb\"", "\"\\u0000\""]),
+    ("signal", "signal", ["5", "null", "true", "[]", "\"Flash\"", "\"\"", "\"off\""]),
     ("subscribe", "interval", ["\"1\"", "null", "true"]),
     ("subscribe", "timers", ["5", "\"tea\"", "null", "[5]", "{}", "[null]", "[\"tea\",5]"]),
     ("unsubscribe", "timers", ["5", "\"tea\"", "null", "[5]"]),
@@ -165,6 +169,7 @@ enum Commands {
 
   @Test(arguments: [
     ("addRemainingTime", "seconds"), ("addElapsedTime", "seconds"), ("authenticate", "token"),
+    ("message", "text"), ("signal", "signal"),
   ])
   func `that is needed is asked for`(_ command: String, _ field: String) {
     let refusal = refusal(of: #"{"command":"\#(command)"}"#)
@@ -213,6 +218,15 @@ enum Commands {
 
     #expect(refusal(of: #"{"command":"start","title":"\#(long)"}"#) == nil)
     #expect(refusal(of: #"{"command":"start","title":"\#(long)x"}"#)?.code == .badRequest)
+  }
+
+  @Test func `of a message's text has 500 bytes at most, and the limit is named`() {
+    let long = String(repeating: "é", count: 250)
+    let refusal = refusal(of: #"{"command":"message","text":"\#(long)x"}"#)
+
+    #expect(answer(to: #"{"command":"message","text":"\#(long)"}"#).contains(#""ok":true"#))
+    #expect(refusal?.code == .badRequest)
+    #expect(refusal?.message.contains("500") == true)
   }
 
   @Test func `of a request's name has 64 bytes at most`() {

@@ -37,6 +37,19 @@ import TimerCore
           """#))
   }
 
+  @Test func `may be a message, a signal or a lap`() throws {
+    #expect(
+      try read("message", [("text", "12"), ("at", "1764480000.25")])
+        == request(#"{"command":"message","timer":"tea","text":"12","at":1764480000.25}"#))
+    #expect(
+      try read("message", [("text", "")])
+        == request(#"{"command":"message","timer":"tea","text":""}"#))
+    #expect(
+      try read("signal", [("signal", "none")])
+        == request(#"{"command":"signal","timer":"tea","signal":"none"}"#))
+    #expect(try read("lap", []) == request(#"{"command":"lap","timer":"tea"}"#))
+  }
+
   @Test func `may have no warnings`() throws {
     #expect(
       try read("update", [("warnings", "")])
@@ -67,7 +80,7 @@ import TimerCore
 @Suite struct `The name of a command` {
   @Test(arguments: [
     "start", "update", "pause", "resume", "finish", "finishAll", "reset", "addRemainingTime",
-    "addElapsedTime", "remove",
+    "addElapsedTime", "lap", "message", "signal", "remove",
   ])
   func `tells a change`(_ name: String) {
     #expect(ClientRequest.isChange(command: name))

@@ -73,7 +73,7 @@ import TimerProtocol
     arguments: [
       (.subscribed, "subscribed"), (.tick, "tick"), (.started, "started"), (.paused, "paused"),
       (.resumed, "resumed"), (.finished, "finished"), (.reset, "reset"), (.adjusted, "adjusted"),
-      (.updated, "updated"), (.restored, "restored"), (.external, "external"),
+      (.updated, "updated"), (.lapped, "lapped"), (.restored, "restored"), (.external, "external"),
     ] as [(SnapshotCause, String)])
   func `shows states with the cause`(_ cause: SnapshotCause, _ name: String) {
     #expect(
@@ -183,6 +183,38 @@ import TimerProtocol
 
     #expect(text.contains(#""duration":2.5,"elapsedTime":5,"time":-2.5"#))
     #expect(text.contains(#""addedTime":0.5"#))
+  }
+}
+
+@Suite struct `A state with more than a timer` {
+  private let reading: TimerReading = {
+    let timer = SharedTimer(
+      id: id("tea"), revision: 3,
+      settings: TimerSettings(
+        type: .stopwatch,
+        message: SpeakerText("Wrap\nup").map { SpeakerMessage($0, sentAt: 1_764_480_001.25) },
+        signal: SpeakerSignal(.flash, sentAt: 1_764_480_002)),
+      run: RestoreTimerData(.stopwatch, startingAt: 1_764_480_000), laps: [1.5, 3.000001],
+      changedAt: 1_764_480_003)
+    return TimerReading(timer, at: 1_764_480_005)
+  }()
+
+  private static let speaker =
+    #","warnings":[],"message":{"text":"Wrap\u000aup","sentAt":1764480001.25},"#
+    + #""signal":{"kind":"flash","sentAt":1764480002}"#
+
+  @Test func `tells what the one who speaks is shown, and the laps`() {
+    #expect(
+      ServerMessage.snapshot(.lapped, [reading]).json
+        .hasSuffix(Self.speaker + #","laps":[1.5,3.000001]}]}"#))
+    #expect(
+      ServerMessage.accepted(.none, .timer(reading)).json
+        .hasSuffix(Self.speaker + #","laps":[1.5,3.000001]}}"#))
+  }
+
+  @Test func `leaves laps out of a tick`() {
+    #expect(ServerMessage.snapshot(.tick, [reading, reading]).json.hasSuffix(Self.speaker + "}]}"))
+    #expect(!ServerMessage.snapshot(.tick, [reading]).json.contains("\"laps\""))
   }
 }
 

@@ -33,6 +33,26 @@ import WebSocketTransport
     #expect(timer?["warnings"] as? [Double] == [60, 10])
   }
 
+  @Test func `shows the one who speaks a line`() {
+    var bench = bench()
+
+    let response = press("stage/message", [QueryItem("text", "Wrap up")], on: &bench)
+
+    let message = Message(response.body).timer?["message"] as? [String: Any]
+    #expect(message?["text"] as? String == "Wrap up")
+  }
+
+  @Test func `gives a signal, and keeps laps`() {
+    var bench = bench()
+
+    let flash = press("stage/signal", [QueryItem("signal", "flash")], on: &bench)
+    _ = press("run/start", on: &bench)
+    let lap = press("run/lap", on: &bench)
+
+    #expect((Message(flash.body).timer?["signal"] as? [String: Any])?["kind"] as? String == "flash")
+    #expect((Message(lap.body).timer?["laps"] as? [Double])?.count == 1)
+  }
+
   @Test func `may bring its token by a header`() {
     var bench = bench()
 

@@ -36,6 +36,8 @@ import TimerCore
     (#"{"command":"reset","timer":"tea"}"#, "reset tea 300"),
     (#"{"command":"addRemainingTime","timer":"tea","seconds":60}"#, "adjusted tea 350"),
     (#"{"command":"update","timer":"tea","title":"x"}"#, "updated tea 290"),
+    (#"{"command":"message","timer":"tea","text":"x"}"#, "updated tea 290"),
+    (#"{"command":"signal","timer":"tea","signal":"flash"}"#, "updated tea 290"),
     (#"{"command":"start","timer":"tea","force":true}"#, "started tea 300"),
     (#"{"command":"remove","timer":"tea"}"#, "removed tea"),
     (#"{"command":"finishAll"}"#, "finished tea 290"),

@@ -46,6 +46,26 @@ import TimerStorage
     #expect(bench.pendingWrites.isEmpty)
   }
 
+  @Test func `may be of what the one who speaks is shown, or of laps`() throws {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"tea"}"#)
+    var record = try #require(bench.records.values.first)
+    let subscriber = bench.subscriber()
+
+    record.timer.settings.message = SpeakerText("by hand").map {
+      SpeakerMessage($0, sentAt: bench.now)
+    }
+    bench.edit(record)
+    bench.store()
+    record.timer.laps = [1]
+    bench.edit(record)
+    bench.store()
+    let shown = bench.messages(to: subscriber).compactMap(\.timers.first)
+
+    #expect(shown.map { $0["laps"] as? [Double] } == [nil, [1]])
+    #expect(shown.allSatisfy { ($0["message"] as? [String: Any])?["text"] as? String == "by hand" })
+  }
+
   @Test func `may forget the timer`() throws {
     var (bench, record) = try stored()
     let subscriber = bench.subscriber()

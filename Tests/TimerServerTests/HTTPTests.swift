@@ -53,6 +53,7 @@ import WebSocketTransport
       ("start", #"{"duration":300}"#), ("pause", ""), ("resume", ""),
       ("addRemainingTime", #"{"seconds":5}"#), ("update", #"{"title":"x"}"#), ("finish", ""),
       ("reset", ""), ("start", #"{"type":"stopwatch"}"#), ("addElapsedTime", #"{"seconds":5}"#),
+      ("lap", ""), ("message", #"{"text":"x"}"#), ("signal", #"{"signal":"flash"}"#),
       ("get", ""), ("remove", ""),
     ]
 

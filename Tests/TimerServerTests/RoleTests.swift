@@ -9,7 +9,8 @@ private let changes: [(command: String, fields: String)] = [
   ("start", #""duration":5,"force":true"#), ("update", #""title":"x""#), ("pause", ""),
   ("resume", ""),
   ("finish", ""), ("reset", ""), ("addRemainingTime", #""seconds":5"#),
-  ("addElapsedTime", #""seconds":5"#), ("remove", ""), ("finishAll", ""),
+  ("addElapsedTime", #""seconds":5"#), ("lap", ""), ("message", #""text":"x""#),
+  ("signal", #""signal":"flash""#), ("remove", ""), ("finishAll", ""),
 ]
 
 @Suite struct `A token that may look` {
@@ -17,6 +18,7 @@ private let changes: [(command: String, fields: String)] = [
     let states = bench.ask(#"{"command":"list"}"#, token: "stage").timers
     return states.map { $0.status } == ["running", "running", "running"]
       && states.allSatisfy { $0.text("title") == "" && $0.number("duration") == 300 }
+      && states.allSatisfy { !$0.has("message") && !$0.has("signal") }
   }
 
   @Test(arguments: changes)
@@ -53,6 +55,8 @@ private let changes: [(command: String, fields: String)] = [
     switch change.command {
     case "start": query.append(QueryItem("duration", "5"))
     case "update": query.append(QueryItem("title", "x"))
+    case "message": query.append(QueryItem("text", "x"))
+    case "signal": query.append(QueryItem("signal", "flash"))
     case "addRemainingTime", "addElapsedTime": query.append(QueryItem("seconds", "5"))
     default: break
     }

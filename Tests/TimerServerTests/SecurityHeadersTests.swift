@@ -13,6 +13,16 @@ import Testing
     #expect(!policy([]).contains("unsafe"))
   }
 
+  @Test func `let the page be installed, and speak to its own server in older browsers too`() {
+    // Safari before 15.4 does not hold `ws:` for the page's own origin, so it is named.
+    for part in [
+      "manifest-src 'self'", "worker-src 'self'", "connect-src 'self' ws: wss:",
+      "img-src 'self' data:",
+    ] {
+      #expect(policy([]).contains("; \(part);"))
+    }
+  }
+
   @Test func `let nobody frame the page unless told`() {
     #expect(policy([]).hasSuffix("frame-ancestors 'none'"))
     #expect(

@@ -9,7 +9,7 @@ private final class Machine {
   var wall: Instant = 1_764_480_000
 
   func clock() -> ServerClock {
-    ServerClock(wall: wall, boot: { self.boot }, bootID: "boot-1")
+    ServerClock(wall: { self.wall }, boot: { self.boot }, bootID: "boot-1")
   }
 }
 
@@ -18,6 +18,33 @@ private final class Machine {
     let machine = Machine()
 
     #expect(machine.clock().now() == 1_764_480_000)
+  }
+
+  /// A machine that does something else between the readings of its clocks, for as long as is told; both go on.
+  private func clock(held delays: [Seconds]) -> ServerClock {
+    let machine = Machine()
+    var delays = delays[...]
+    return ServerClock(
+      wall: {
+        let read = machine.wall
+        let delay = delays.popFirst() ?? .zero
+        machine.wall = machine.wall + delay
+        machine.boot = machine.boot + delay
+        return read
+      }, boot: { machine.boot }, bootID: "boot-1")
+  }
+
+  @Test(arguments: [[0.3], [0.3, 2, 0.001], Array(repeating: 0.3, count: 19)] as [[Seconds]])
+  func `is read again when the machine was held up between its clocks`(_ delays: [Seconds]) {
+    let start = clock(held: delays).anchor.start
+
+    #expect(start.server - start.boot == (1_764_480_000 as Instant) - 5_000)
+  }
+
+  @Test func `is read as well as can be when the machine is always held up`() {
+    let start = clock(held: [0.3, 0.002] + Array(repeating: 0.3, count: 30)).anchor.start
+
+    #expect(start.server == 1_764_480_000.3)
   }
 
   @Test(arguments: [3600, -3600] as [Seconds])

@@ -21,10 +21,16 @@ import TimerStorage
     var ended = TimerRecord.make(run: countdown)
     ended.timer.endedAt = start + 300
     ended.timer.settings.atZero = .repeat
+    var shown = TimerRecord.make(type: .stopwatch, run: stopwatch)
+    shown.timer.laps = [0, 1.000001, 1.000001, 9]
+    shown.timer.settings.message = SpeakerText("Wrap\n\"up\" 🍝").map {
+      SpeakerMessage($0, sentAt: start + 5.000001)
+    }
+    shown.timer.settings.signal = SpeakerSignal(.blackout, sentAt: start + 6)
     return [
       .make(run: nil), .make(run: countdown), .make(run: paused), .make(run: finished),
       .make(type: .stopwatch, run: nil), .make(type: .stopwatch, run: stopwatch),
-      .make(type: .stopwatch, run: finishedStopwatch), ended,
+      .make(type: .stopwatch, run: finishedStopwatch), ended, shown,
       .make("caf\u{E9}/🍵\"\\", run: countdown), .make("cafe\u{301}", run: countdown),
       .make(answered: [AnsweredRequest(requestId: "r\"1", revision: 12, at: start)]),
     ]
@@ -123,6 +129,61 @@ import TimerStorage
     #expect(String(decoding: goldenRecord.contents(), as: UTF8.self) == Self.golden)
   }
 
+  @Test func `tells laps with the run, and what the one who speaks is shown beside it`() {
+    var record = TimerRecord.make(
+      type: .stopwatch, run: RestoreTimerData(.stopwatch, startingAt: Self.start))
+    record.timer.laps = [1.5, 2.000001]
+    record.timer.settings.message = SpeakerText("Wrap up").map {
+      SpeakerMessage($0, sentAt: Self.start)
+    }
+    record.timer.settings.signal = SpeakerSignal(.flash, sentAt: Self.start + 1)
+
+    let contents = String(decoding: record.contents(), as: UTF8.self)
+
+    #expect(
+      contents.contains(
+        """
+          "message": {
+            "text": "Wrap up",
+            "sentAt": 1764480000.25
+          },
+          "signal": {
+            "kind": "flash",
+            "sentAt": 1764480001.25
+          },
+          "run": {
+            "startDate": 1764480000.25,
+            "pausePeriods": [],
+            "laps": [
+              1.5,
+              2.000001
+            ]
+          },
+        """))
+  }
+
+  @Test func `written by hand may show a line as of the last change`() throws {
+    let contents = #"""
+      {"version":1,"timer":"tea","type":"timer","duration":90,"changedAt":1764480000.25,
+       "message":{"text":"Wrap up"},"signal":{"kind":"blackout"}}
+      """#
+
+    let settings = try TimerRecord(contents: Data(contents.utf8), id: id("tea")).timer.settings
+
+    #expect(settings.message?.text.text == "Wrap up")
+    #expect(settings.message?.sentAt == Self.start)
+    #expect(settings.signal == SpeakerSignal(.blackout, sentAt: Self.start))
+  }
+
+  @Test func `written by hand may have an empty line, which is none`() throws {
+    let contents =
+      #"{"version":1,"timer":"tea","type":"stopwatch","message":{"text":""}}"#
+
+    let record = try TimerRecord(contents: Data(contents.utf8), id: id("tea"))
+
+    #expect(record.timer.settings.message == nil)
+  }
+
   @Test func `written by hand needs no more than a name and a type`() throws {
     let contents = #"{"version":1,"timer":"tea","type":"timer","duration":90}"#
 
@@ -181,6 +242,47 @@ import TimerStorage
       Issue.record("not malformed")
       return
     }
+  }
+
+  private static func stopwatch(_ laps: String, duration: String = "") -> String {
+    #"""
+    {"version":1,"timer":"tea","type":"\#(duration.isEmpty ? "stopwatch" : "timer")",\#(duration)
+     "run":{\#(duration)"startDate":1764480000.25,"pausePeriods":[],"laps":[\#(laps)]},
+     "clock":{"serverTime":1764480100.25,"bootTime":5100,"bootID":"b0"}}
+    """#
+  }
+
+  @Test(arguments: [
+    stopwatch("2,1"), stopwatch("-1"), stopwatch("1,2,1.999999"), stopwatch("1e300"),
+    stopwatch(Array(repeating: "1", count: 1_001).joined(separator: ",")),
+    stopwatch("1", duration: "\"duration\":300,"),
+  ])
+  func `may have laps that are none`(_ contents: String) {
+    guard case .contradiction(let why) = fault(contents) else {
+      Issue.record("no contradiction: \(contents.prefix(300))")
+      return
+    }
+    #expect(why.contains("lap"))
+  }
+
+  @Test(arguments: [
+    stopwatch(""), stopwatch("1,1"), stopwatch("", duration: "\"duration\":300,"),
+    stopwatch(Array(repeating: "1", count: 1_000).joined(separator: ",")),
+  ])
+  func `is none of those with laps that are`(_ contents: String) {
+    #expect(fault(contents) == nil)
+  }
+
+  @Test(arguments: [String(repeating: "x", count: 501), "a\\tb", "\\u0000"])
+  func `may have a message that is none`(_ text: String) throws {
+    let contents = try changed(
+      #""atZero": "overtime""#, #""atZero": "overtime", "message": {"text": "\#(text)"}"#)
+
+    guard case .contradiction(let why) = fault(contents) else {
+      Issue.record("no contradiction")
+      return
+    }
+    #expect(why.contains("500"))
   }
 
   @Test(arguments: [1, 10, 100, 200])
@@ -270,6 +372,10 @@ import TimerStorage
     (#""title": "Pasta""#, #""title": 5"#), (#""timer": "tea","#, ""),
     (#""warnings": ["#, #""warnings": ["x","#), (#""version": 1"#, #""version": "1""#),
     (#""startDate""#, #""begin""#),
+    (#""atZero": "overtime""#, #""signal": {"kind": "explode"}"#),
+    (#""atZero": "overtime""#, #""signal": "flash""#),
+    (#""atZero": "overtime""#, #""message": {"sentAt": 5}"#),
+    (#""pausePeriods""#, #""laps": [null], "pausePeriods""#),
   ])
   func `may have a part that is missing or of a wrong type`(
     _ part: String, _ replacement: String

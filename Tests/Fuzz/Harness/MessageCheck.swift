@@ -56,8 +56,13 @@ enum MessageCheck {
     require(pauses.count <= TimerLimits.pausePeriodsMax, "too many pauses: \(state)")
     let open = pauses.filter { $0["start"] is NSNull }.count
     require(open == (status == "paused" ? 1 : 0) || status == "finished", "open pauses: \(state)")
+    let laps = state["laps"] as? [Double] ?? []
+    require(laps.count <= TimerLimits.lapsMax, "too many laps: \(state)")
+    require(zip(laps, laps.dropFirst()).allSatisfy(<=), "laps that go back: \(state)")
+    require(laps.isEmpty || state["type"] as? String == "stopwatch", "laps of none: \(state)")
     require((state["stopDate"] is NSNull) == (status != "finished"), "no stop: \(state)")
     if status == "idle" {
+      require(state["laps"] == nil, "laps without a run: \(state)")
       require(elapsed == 0 && state["startDate"] is NSNull, "idle, and begun: \(state)")
     }
   }
