@@ -2,16 +2,18 @@
 # Installs the Debian packages of deploy/packages.txt that are missing.
 #   deploy/install.sh run     what the server needs
 #   deploy/install.sh test    what the server and its tests need
+#   deploy/install.sh bench   what the server and its benchmarks need; nginx and redis-server start when they are
+#                             installed, and are not needed as services
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 parts=${1:-run}
-[ "$parts" = run ] || [ "$parts" = test ] || { echo "usage: deploy/install.sh run|test" >&2; exit 64; }
+case $parts in run | test | bench) ;; *) echo "usage: deploy/install.sh run|test|bench" >&2; exit 64 ;; esac
 
 wanted() {
   awk -v parts="$parts" '
     { sub(/#.*/, "") }
     /^\[/ { part = substr($1, 2, length($1) - 2); next }
-    NF && (part == "run" || parts == "test") { print $1 }' "$here/packages.txt"
+    NF && (part == "run" || part == parts) { print $1 }' "$here/packages.txt"
 }
 
 missing=()

@@ -16,8 +16,6 @@ import csv
 import json
 import os
 import re
-import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,7 +23,10 @@ import time
 import urllib.request
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from figures import spread
+from processes import ended, resident_kib
+from programs import program
+
 CONNECTIONS = 64
 TIMERS_ON_DISK = 10_000
 AIMS = {"ratio": 0.5, "p99": 4.0, "start": 1.0, "memory": 2.0}
@@ -35,7 +36,7 @@ def main() -> int:
     options = parse_options()
     with tempfile.TemporaryDirectory(prefix="durable-changes-", dir=options.folder) as folder:
         folder = Path(folder)
-        load = build_load(folder)
+        load = program("load")
         rounds = measure_rounds(options, load, folder)
         start = measure_start(options, folder)
     figures = {
@@ -58,13 +59,6 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when an aim is missed")
     return parser.parse_args()
-
-
-def build_load(folder: Path) -> Path:
-    compiler = shutil.which("gcc") or shutil.which("cc") or sys.exit("a C compiler is needed")
-    program = folder / "load"
-    subprocess.run([compiler, "-O2", "-o", program, HERE / "load.c"], check=True)
-    return program
 
 
 # Rounds
@@ -168,8 +162,7 @@ class RunningServer:
             return json.load(answer)
 
     def resident_kib(self) -> int:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1))
+        return resident_kib(self.process.pid)
 
 
 @contextlib.contextmanager
@@ -201,24 +194,7 @@ def running_redis(folder: Path):
         yield port
 
 
-@contextlib.contextmanager
-def ended(process: subprocess.Popen):
-    try:
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
 # Figures
-
-def spread(values: list[float]) -> dict:
-    return {"min": min(values), "median": statistics.median(values), "max": max(values)}
-
 
 def tell(figures: dict) -> list[str]:
     """Prints the figures beside their aims; those that were missed."""

@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "samples.h"
+#include "websocket.h"
+
 enum { INPUT_BYTES = 32768, CONNECTIONS_MAX = 4096 };
 
 static void fail(const char *what) {
@@ -34,37 +37,15 @@ static double now(void) {
 
 // MARK: Samples
 
-static double *samples;
-static size_t sample_count, sample_room;
-
-static void note(double seconds) {
-  if (sample_count == sample_room) {
-    sample_room = sample_room ? sample_room * 2 : 65536;
-    samples = realloc(samples, sample_room * sizeof *samples);
-    if (!samples) fail("realloc");
-  }
-  samples[sample_count++] = seconds;
-}
-
-static int ascending(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
-static double share(double part) {
-  size_t index = (size_t)(sample_count * part);
-  return samples[index < sample_count ? index : sample_count - 1];
-}
-
 static void report(double seconds) {
-  if (!sample_count) {
+  if (!samples_count()) {
     fprintf(stderr, "nothing was done within %.1f s\n", seconds);
     exit(1);
   }
-  qsort(samples, sample_count, sizeof *samples, ascending);
   printf("{\"count\": %zu, \"seconds\": %.6f, \"perSecond\": %.1f, \"p50\": %.6f, \"p99\": %.6f, "
          "\"p999\": %.6f, \"max\": %.6f}\n",
-         sample_count, seconds, sample_count / seconds, share(0.5), share(0.99), share(0.999), share(1));
+         samples_count(), seconds, samples_count() / seconds, samples_part(0.5), samples_part(0.99),
+         samples_part(0.999), samples_part(1));
 }
 
 // MARK: A WebSocket that asks one thing at a time
@@ -87,23 +68,9 @@ static void send_all(int socket, const void *bytes, size_t count) {
   }
 }
 
-// RFC 6455 §5.2 and §5.3: a final text frame, masked as a client's have to be.
 static void send_text(int socket, const char *text, size_t count) {
-  static const unsigned char mask[4] = {0x37, 0xfa, 0x21, 0x3d};
   unsigned char frame[512];
-  size_t head = 0;
-  frame[head++] = 0x81;
-  if (count < 126) {
-    frame[head++] = 0x80 | count;
-  } else {
-    frame[head++] = 0x80 | 126;
-    frame[head++] = count >> 8;
-    frame[head++] = count & 0xff;
-  }
-  memcpy(frame + head, mask, 4);
-  head += 4;
-  for (size_t i = 0; i < count; i++) frame[head + i] = text[i] ^ mask[i & 3];
-  send_all(socket, frame, head + count);
+  send_all(socket, frame, frame_write(frame, OPCODE_TEXT, 1, text, count));
 }
 
 static int is_by_pauses;
@@ -155,7 +122,7 @@ static void take(struct client *client, const char *text, size_t count) {
     fprintf(stderr, "refused: %.*s\n", (int)count, text);
     exit(1);
   }
-  if (is_measured) note(now() - client->sent_at);
+  if (is_measured) samples_add(now() - client->sent_at);
   ask(client);
 }
 
@@ -173,21 +140,14 @@ static size_t take_messages(struct client *client) {
     client->is_open = 1;
     done = end + 4 - bytes;
   }
-  while (client->held - done >= 2) {
-    unsigned char *frame = bytes + done;
-    size_t rest = client->held - done, head = 2, count = frame[1] & 0x7f;
-    if (count == 126) {
-      if (rest < 4) break;
-      count = frame[2] << 8 | frame[3];
-      head = 4;
-    }
-    if (rest < head + count) break;
-    if ((frame[0] & 0x0f) == 8) {
+  struct frame frame;
+  while (frame_read(&frame, bytes + done, client->held - done)) {
+    if (frame.opcode == OPCODE_CLOSE) {
       fprintf(stderr, "the server closed the connection\n");
       exit(1);
     }
-    if ((frame[0] & 0x0f) == 1) take(client, (char *)frame + head, count);
-    done += head + count;
+    if (frame.opcode == OPCODE_TEXT) take(client, (char *)bytes + done + frame.head, frame.count);
+    done += frame.head + frame.count;
   }
   return done;
 }
@@ -247,7 +207,7 @@ static void bare(const char *folder, double seconds) {
     close(file);
     if (rename("bare.new", "bare")) fail("rename");
     if (fsync(directory)) fail("fsync");
-    note(now() - time);
+    samples_add(now() - time);
   }
   double took = now() - begin;
   unlink("bare");
