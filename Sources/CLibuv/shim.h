@@ -2,6 +2,7 @@
 #ifndef TIMERSYNC_CLIBUV_SHIM_H
 #define TIMERSYNC_CLIBUV_SHIM_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -34,6 +35,16 @@ static inline void shim_tune_socket(int fd, int send_buffer_bytes) {
 static inline void shim_abort_on_close(int fd) {
   struct linger at_once = {1, 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+// Bytes that the kernel took, 0 without room for any, -1 when the socket is broken.
+static inline ssize_t shim_send(int fd, const void *bytes, size_t count) {
+  ssize_t sent;
+  do {
+    sent = send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)) return 0;
+  return sent;
 }
 
 static inline void shim_shut_down(int fd) { shutdown(fd, SHUT_RDWR); }

@@ -29,6 +29,8 @@ final class Connection {
   var isYielding = false
   var incoming: [UInt8] = []
   var memberships: [Membership] = []
+  /// Frames of the broadcasts under way that are to go out together.
+  var gathered: Range<Int> = 0..<0
   /// Its place among those of its address.
   let place: AddressCounts.Place?
 
@@ -46,14 +48,19 @@ final class Connection {
     if case .open = phase { socket != nil } else { false }
   }
 
-  /// The socket, if a frame may go out on it right away.
-  var directSocket: WebSocket? {
-    guard outbox.isEmpty, !isYielding, let socket, !socket.isBackedUp else { return nil }
-    return socket
+  /// Whether a frame may go out right away.
+  var isClear: Bool {
+    guard outbox.isEmpty, !isYielding, let socket else { return false }
+    return !socket.isBackedUp
+  }
+
+  /// Sends frames right away, while `isClear`; false when the connection is broken.
+  func send(_ range: Range<Int>, of frames: WireFrames) -> Bool {
+    socket?.send(range, of: frames) ?? true
   }
 
   /// Sends as much as the socket takes, and the close frame after the last; false when it is broken.
-  func flush() -> Bool {
+  func flush(by frames: WireFrames) -> Bool {
     isYielding = false
     guard let socket else { return true }
     if case .silent = phase { return true }
@@ -65,7 +72,9 @@ final class Connection {
         }
         return true
       }
-      guard socket.write(text: frame.text) else { return false }
+      frames.removeAll()
+      frames.append(frame.text)
+      guard socket.send(frames.byteRange(of: 0..<1), of: frames) else { return false }
     }
     socket.askWriteable()
     return true

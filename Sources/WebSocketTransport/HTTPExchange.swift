@@ -92,8 +92,18 @@ final class HTTPExchange {
     }
   }
 
-  /// Whether the peer is waited for, and might be given up for another one.
-  var isWaitingForPeer: Bool { phase == .reading || phase == .parting }
+  /// Whether the peer is waited for, and might be given up for another one: at once when it has had its answer.
+  func mayGiveWay(atMilliseconds now: UInt64) -> Bool {
+    switch phase {
+    case .parting: true
+    case .reading where hasAsked && !parser.hasBegun: true
+    case .reading: due.map { now + patience >= $0 + Self.graceMilliseconds } ?? false
+    case .waiting, .writing, .ended: false
+    }
+  }
+
+  /// How long a request that is on its way is safe from others; a quarter of it passes between two looks.
+  static let graceMilliseconds: UInt64 = 1_000
 
   /// Is given up for another one.
   func giveWay() {

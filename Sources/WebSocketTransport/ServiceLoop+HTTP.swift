@@ -22,12 +22,27 @@ extension ServiceLoop: HTTPExchangeOwner {
       count(.tooManyOfAddress)
       return false
     }
-    // Beyond this there would be no descriptor left for a file.
-    guard exchanges.count >= room.httpMax || descriptorsUsed >= room.descriptorsMax else {
-      return true
-    }
+    guard isFull else { return true }
     count(.tooManyRequests)
-    return endLongestWaiting()
+    guard let longest = longestWaiting else { return false }
+    longest.giveWay()
+    return true
+  }
+
+  /// Beyond this there would be no descriptor left for a file.
+  private var isFull: Bool {
+    exchanges.count >= room.httpMax || descriptorsUsed >= room.descriptorsMax
+  }
+
+  /// Whether the next one is accepted now. When all come back at once after a restart, those whose handshake is
+  /// under way are not thrown out for the next: it waits until they are through, or were given their time.
+  func hasRoomForOneMore() -> Bool {
+    if !isFull || isStopping || longestWaiting != nil { return true }
+    if !isAcceptanceWatched {
+      isAcceptanceWatched = true
+      watch(.acceptance, afterMilliseconds: HTTPExchange.graceMilliseconds / 4)
+    }
+    return false
   }
 
   private func stream(on socket: SocketStream) -> (any ByteStream)? {
@@ -40,12 +55,11 @@ extension ServiceLoop: HTTPExchangeOwner {
     connections.count + exchanges.count + (room.perWebSocket - 1) * relays.count
   }
 
-  /// Ends the connection that has waited longest for its peer; false when there is none.
-  private func endLongestWaiting() -> Bool {
-    let longest = exchanges.values.lazy.filter(\.isWaitingForPeer)
+  /// The connection that has waited longest for its peer, of those that were given their time.
+  private var longestWaiting: HTTPExchange? {
+    let now = eventLoop.nowMilliseconds
+    return exchanges.values.lazy.filter { $0.mayGiveWay(atMilliseconds: now) }
       .min { ($0.due ?? .max, $0.number) < ($1.due ?? .max, $1.number) }
-    longest?.giveWay()
-    return longest != nil
   }
 
   func requested(_ head: HTTPHead, body: [UInt8], by exchange: HTTPExchange) {

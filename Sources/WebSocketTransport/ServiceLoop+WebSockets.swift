@@ -1,29 +1,60 @@
 extension ServiceLoop {
   func send(_ frame: Frame, to id: ConnectionID) {
     guard let connection = connections[id], connection.isOpen else { return }
-    if let socket = connection.directSocket {
-      if !socket.write(text: frame.text) { drop(connection) }
+    guard connection.isClear else { return queue(frame, for: connection) }
+    single.removeAll()
+    single.append(frame.text)
+    if !connection.send(single.byteRange(of: 0..<1), of: single) { drop(connection) }
+  }
+
+  /// Sends frames that are due together, each to every member of its group.
+  ///
+  /// The hot loop of the server: what is here is paid for every message and every client. Each frame is laid
+  /// out once, header included; who has nothing waiting gets it in one `send` of those bytes, together with
+  /// its neighbours that are for it too. Nothing may come in here that allocates, looks up a table or asks
+  /// libwebsockets for more than whether it is backed up.
+  func broadcast(_ broadcasts: ArraySlice<TransportAction>) {
+    frames.removeAll()
+    for case .broadcast(let frame, let id) in broadcasts {
+      guard let group = groups[id] else { continue }
+      let number = frames.count
+      frames.append(frame.text)
+      let range = frames.byteRange(of: number..<number + 1)
+      let isAlone = broadcasts.count == 1
+      for connection in group.members where connection.isOpen {
+        if !connection.isClear {
+          queue(frame, for: connection, isWalking: true)
+        } else if isAlone {
+          if !connection.send(range, of: frames) { broken.append(connection) }
+        } else {
+          gather(number, for: connection)
+        }
+      }
+    }
+    for connection in gathering { sendGathered(connection) }
+    gathering.removeAll(keepingCapacity: true)
+    // Only now, because a connection that goes leaves its groups.
+    while let connection = broken.popLast() { settle(connection) }
+  }
+
+  /// Frames that are not neighbours go out by themselves.
+  private func gather(_ number: Int, for connection: Connection) {
+    if connection.gathered.isEmpty {
+      connection.gathered = number..<number + 1
+      gathering.append(connection)
+    } else if connection.gathered.upperBound == number {
+      connection.gathered = connection.gathered.lowerBound..<number + 1
     } else {
-      queue(frame, for: connection)
+      sendGathered(connection)
+      connection.gathered = number..<number + 1
     }
   }
 
-  /// The frame is laid out once; who has nothing waiting gets it at once, with no allocation.
-  func broadcast(_ frame: Frame, to id: GroupID) {
-    guard let group = groups[id] else { return }
-    webSockets.load(frame.text)
-    let byteCount = frame.text.count
-    for connection in group.members where connection.isOpen {
-      if let socket = connection.directSocket {
-        if !socket.writeText(byteCount: byteCount) { broken.append(connection) }
-      } else {
-        queue(frame, for: connection, isWalking: true)
-        // A connection that was closed for its slowness has used the buffer for its close frame.
-        if !connection.isOpen { webSockets.load(frame.text) }
-      }
-    }
-    // Only now, because a connection that goes leaves its groups.
-    while let connection = broken.popLast() { settle(connection) }
+  private func sendGathered(_ connection: Connection) {
+    guard !connection.gathered.isEmpty else { return }
+    let range = frames.byteRange(of: connection.gathered)
+    connection.gathered = 0..<0
+    if !connection.send(range, of: frames) { broken.append(connection) }
   }
 
   private func settle(_ connection: Connection) {
@@ -109,6 +140,7 @@ extension ServiceLoop {
       case .silence(let id): if let connection = connections[id] { lookForLife(connection) }
       case .farewell(let id): if let connection = connections[id] { drop(connection) }
       case .exchange(let number): if let exchange = exchanges[number] { lookForProgress(exchange) }
+      case .acceptance: isAcceptanceWatched = false  // The next turn looks.
       case .relay(let number): if let relay = relays[number] { lookForFarewell(relay) }
       }
     }
@@ -225,7 +257,7 @@ extension ServiceLoop: WebSocketListener {
   }
 
   func writeable(number: UInt64) -> Bool {
-    connections[ConnectionID(number)]?.flush() ?? true
+    connections[ConnectionID(number)]?.flush(by: single) ?? true
   }
 
   func closed(number: UInt64) {

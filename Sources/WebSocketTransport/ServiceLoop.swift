@@ -27,10 +27,18 @@ public final class ServiceLoop {
   var requestSerial: UInt64 = 0
   var deadlines = Deadlines()
   var deadlineSet: UInt64?
+  /// Whether a deadline is set at which there may be room for who waits to be accepted.
+  var isAcceptanceWatched = false
   var relays: [UInt64: TLSRelay] = [:]
   var counters = TransportCounters()
   /// What is being handed to libwebsockets, until it has taken it.
   var adopting: Adoption?
+  /// The frames of the broadcasts under way.
+  let frames = WireFrames()
+  /// The frame that goes to one connection.
+  let single = WireFrames()
+  /// Connections that are to get several frames of the broadcasts under way.
+  var gathering: [Connection] = []
   /// Connections whose socket broke during a broadcast.
   var broken: [Connection] = []
 
@@ -66,6 +74,7 @@ public final class ServiceLoop {
     tls?.warnOfAge(options)
     webSockets.listener = self
     listener.accepted = { [unowned self] in accepted($0) }
+    listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
     // Without a certificate SIGHUP is what it always was.
     let signals = [SIGINT, SIGTERM] + (tls == nil ? [] : [SIGHUP])
@@ -126,6 +135,7 @@ public final class ServiceLoop {
     guard !isHandling, let handler else { return }
     isHandling = true
     defer { isHandling = false }
+    listener.lookForRoom()
     if bell.takeRing() { events.append(.woken) }
     while !events.isEmpty, !isOver {
       var batch: [TransportEvent] = []
@@ -133,7 +143,7 @@ public final class ServiceLoop {
       for event in batch where isCurrent(event) {
         actions.removeAll(keepingCapacity: true)
         handler(event, &actions)
-        for action in actions { carryOut(action) }
+        carryOutActions()
         if isOver { return }
       }
     }
@@ -155,10 +165,25 @@ public final class ServiceLoop {
     }
   }
 
+  /// Broadcasts that stand side by side are carried out together.
+  private func carryOutActions() {
+    var rest = actions[...]
+    while let action = rest.first {
+      let broadcasts = rest.prefix(while: \.isBroadcast)
+      if broadcasts.isEmpty {
+        carryOut(action)
+        rest.removeFirst()
+      } else {
+        broadcast(broadcasts)
+        rest.removeFirst(broadcasts.count)
+      }
+    }
+  }
+
   private func carryOut(_ action: TransportAction) {
     switch action {
     case .send(let frame, let id): send(frame, to: id)
-    case .broadcast(let frame, let group): broadcast(frame, to: group)
+    case .broadcast: broadcast([action])
     case .join(let id, let group): join(id, group)
     case .leave(let id, let group): leave(id, group)
     case .close(let id, let code, let reason):

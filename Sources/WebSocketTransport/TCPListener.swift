@@ -9,6 +9,10 @@ import CLibuv
   /// The port that was really bound.
   let port: Int
   var accepted: (SocketStream) -> Void = { _ in }
+  /// Whether there is room for one more; until there is, who comes waits in the kernel's queue.
+  var hasRoom: () -> Bool = { true }
+  /// Whether somebody waits for room; libuv looks for no more until he is accepted.
+  private var isHolding = false
 
   /// Binds and listens.
   ///
@@ -52,10 +56,16 @@ import CLibuv
   }
 
   private func accept() {
-    guard let raw = unsafe raw, let stream = unsafe SocketStream(loop, acceptedFrom: raw) else {
-      return
-    }
+    isHolding = !hasRoom()
+    guard !isHolding, let raw = unsafe raw,
+      let stream = unsafe SocketStream(loop, acceptedFrom: raw)
+    else { return }
     accepted(stream)
+  }
+
+  /// Looks again whether who waits may come in.
+  func lookForRoom() {
+    if isHolding { accept() }
   }
 
   func close() {

@@ -18,6 +18,10 @@ public enum TransportAction: Sendable, Equatable {
   /// Stops listening, closes every connection with 1001 once its queue is sent, answers what HTTP is
   /// left with 503, and makes `run` return when all are gone or `TransportOptions.drainSeconds` are over.
   case stop
+
+  var isBroadcast: Bool {
+    if case .broadcast = self { true } else { false }
+  }
 }
 
 /// The bytes of one text message, and what it may replace.

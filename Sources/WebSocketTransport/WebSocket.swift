@@ -11,17 +11,17 @@ import CLibwebsockets
   private let scratch: FrameBuffer
   /// What lies between libwebsockets and a client that speaks TLS.
   let relay: TLSRelay?
+  private let descriptor: CInt
 
   init(_ raw: OpaquePointer, scratch: FrameBuffer, relay: TLSRelay?) {
     unsafe self.raw = raw
     self.scratch = scratch
     self.relay = relay
+    descriptor = unsafe lws_get_socket_fd(raw)
   }
 
   /// Whether libwebsockets still holds the tail of an earlier frame.
   var isBackedUp: Bool { unsafe lws_partial_buffered(raw) != 0 }
-
-  private var descriptor: CInt { unsafe lws_get_socket_fd(raw) }
 
   /// The socket of the client itself.
   private var clientDescriptor: CInt { relay?.descriptor ?? descriptor }
@@ -29,14 +29,15 @@ import CLibwebsockets
   /// How long the peer has sent nothing; 0 when that is not known.
   var silenceMilliseconds: UInt64 { UInt64(max(0, shim_silence_milliseconds(clientDescriptor))) }
 
-  /// Sends the text that lies in the frame buffer; what the socket does not take is kept by
-  /// libwebsockets. False when the connection is broken.
-  func writeText(byteCount: Int) -> Bool { write(byteCount, LWS_WRITE_TEXT) }
-
-  /// Loads the frame buffer with a text and sends it.
-  func write(text: [UInt8]) -> Bool {
-    scratch.load(text)
-    return writeText(byteCount: text.count)
+  /// Sends frames past libwebsockets, which costs a seventh of the whole; only while it is not backed up. The
+  /// tail that the socket does not take is libwebsockets' to send, as the bytes that they are, and from then
+  /// on it is backed up until they are gone. False when the connection is broken.
+  func send(_ range: Range<Int>, of frames: WireFrames) -> Bool {
+    guard let sent = frames.send(range, on: descriptor) else { return false }
+    if sent == range.count { return true }
+    let tail = frames[range.dropFirst(sent)]
+    scratch.load(tail)
+    return write(tail.count, LWS_WRITE_HTTP)
   }
 
   func writePing() -> Bool {
@@ -53,15 +54,14 @@ import CLibwebsockets
     // list that it walks. It takes the peer's answer for a close of the peer's: see
     // `WebSocketListener.closing`.
     let count = UInt8(2 + words.utf8.count)
-    scratch.load(
-      [0x88, count, UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)] + words.utf8)
+    let head = [0x88, count, UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)]
+    scratch.load(ArraySlice(head + words.utf8))
     return write(Int(count) + 2, LWS_WRITE_HTTP)
   }
 
   private func write(_ count: Int, _ kind: lws_write_protocol) -> Bool {
-    // The buffer has LWS_PRE bytes in front, which lws fills with the frame's header; a server's
-    // payload is not masked, so that the bytes can be sent to the next one as they are. lws keeps no
-    // pointer to it after the call.
+    // The buffer has LWS_PRE bytes in front, which lws fills with the frame's header. lws keeps no pointer to
+    // it after the call.
     unsafe lws_write(raw, scratch.payload, count, kind) >= 0
   }
 
@@ -77,7 +77,8 @@ import CLibwebsockets
       relay?.close()
       shim_abort_on_close(descriptor)
       shim_shut_down(descriptor)
-      _ = write(text: [])
+      scratch.load([])
+      _ = write(0, LWS_WRITE_TEXT)
     }
     unsafe shim_kill(raw)
   }
@@ -96,12 +97,15 @@ import CLibwebsockets
     unsafe room.baseAddress.map { unsafe $0 + shim_lws_pre }
   }
 
-  func load(_ bytes: [UInt8]) {
+  func load(_ bytes: ArraySlice<UInt8>) {
     if unsafe bytes.count + shim_lws_pre > room.count {
       unsafe room.deallocate()
       unsafe room = .allocate(capacity: shim_lws_pre + bytes.count * 2)
     }
     // The room is large enough, see above; the array lends its bytes for the call.
-    unsafe payload?.update(from: bytes, count: bytes.count)
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return }
+      unsafe payload?.update(from: start, count: bytes.count)
+    }
   }
 }

@@ -69,9 +69,6 @@ protocol WebSocketListener: AnyObject {
     unsafe free(name)
   }
 
-  /// Lays out the text that `WebSocket.writeText` sends.
-  func load(_ text: [UInt8]) { scratch.load(text) }
-
   /// Ends libwebsockets; connections that are left are dropped.
   func close() {
     guard let first = unsafe context.pointee else { return }
