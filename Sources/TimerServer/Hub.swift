@@ -88,6 +88,7 @@ struct Hub {
     switch event {
     case .opened(let connection, let handshake): open(connection, handshake, at: now, &actions)
     case .received(let connection, let text): receive(text, from: connection, at: now, &actions)
+    case .receivedBinary: preconditionFailure("the server takes text alone")
     case .closed(let connection): close(connection)
     case .requested(let id, let request): answer(request, id, at: now, &actions)
     case .stopRequested: stop(at: now, &actions)

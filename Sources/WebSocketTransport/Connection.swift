@@ -28,6 +28,8 @@ final class Connection {
   /// a ping between a message's fragments is answered before the message is.
   var isYielding = false
   var incoming: [UInt8] = []
+  /// Whether nothing is read from it for now.
+  private(set) var isHeldBack = false
   var memberships: [Membership] = []
   /// Its place among those of its address.
   let place: AddressCounts.Place?
@@ -52,6 +54,19 @@ final class Connection {
     return socket
   }
 
+  /// Reads nothing more; who is being closed is read, so that its answer is seen.
+  func holdBack() {
+    guard isOpen, !isHeldBack else { return }
+    isHeldBack = true
+    socket?.setReading(false)
+  }
+
+  func readOn() {
+    guard isHeldBack else { return }
+    isHeldBack = false
+    socket?.setReading(true)
+  }
+
   /// Sends as much as the socket takes, and the close frame after the last; false when it is broken.
   func flush() -> Bool {
     isYielding = false
@@ -65,7 +80,7 @@ final class Connection {
         }
         return true
       }
-      guard socket.write(text: frame.text) else { return false }
+      guard socket.write(frame) else { return false }
     }
     socket.askWriteable()
     return true

@@ -2,7 +2,7 @@ extension ServiceLoop {
   func send(_ frame: Frame, to id: ConnectionID) {
     guard let connection = connections[id], connection.isOpen else { return }
     if let socket = connection.directSocket {
-      if !socket.write(text: frame.text) { drop(connection) }
+      if !socket.write(frame) { drop(connection) }
     } else {
       queue(frame, for: connection)
     }
@@ -74,6 +74,7 @@ extension ServiceLoop {
   private func startClosing(_ connection: Connection, _ code: CloseCode, reason: String) {
     connection.isHeard = false
     connection.phase = .closing(code, reason: reason)
+    connection.readOn()
     watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
     // A tail that libwebsockets holds goes first; its room is what the writeable callback tells of.
     guard let socket = connection.socket else { return }
@@ -122,7 +123,8 @@ extension ServiceLoop {
   /// it; so an answer also clears `isPinged`.
   private func lookForLife(_ connection: Connection) {
     guard let socket = connection.socket, connection.isOpen else { return }
-    let silence = socket.silenceMilliseconds
+    // Who is held back can't be heard.
+    let silence = connection.isHeldBack ? 0 : socket.silenceMilliseconds
     if silence < pingMilliseconds {
       connection.isPinged = false
       watch(.silence(connection.id), afterMilliseconds: pingMilliseconds - silence)
@@ -173,7 +175,7 @@ extension ServiceLoop: WebSocketListener {
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64) {
     guard let connection = connections[ConnectionID(number)], connection.isHeard else { return }
     connection.isPinged = false
-    if isBinary {
+    if isBinary, !options.acceptsBinary {
       count(.binaryMessage)
       return refuse(connection, .unsupportedData, reason: "messages are text")
     }
@@ -186,13 +188,13 @@ extension ServiceLoop: WebSocketListener {
     unsafe piece.withUnsafeBufferPointer { unsafe connection.incoming.append(contentsOf: $0) }
     guard isLast else { return }
     // libwebsockets checks each piece, but not that the last character is whole when an empty one ends it.
-    guard String(validating: connection.incoming, as: UTF8.self) != nil else {
+    guard isBinary || String(validating: connection.incoming, as: UTF8.self) != nil else {
       return refuse(connection, .invalidPayload, reason: "a message is UTF-8")
     }
     connection.isYielding = connection.incoming.count > piece.count
     let message = connection.incoming
     connection.incoming = []
-    emit(.received(connection.id, message))
+    emit(isBinary ? .receivedBinary(connection.id, message) : .received(connection.id, message))
   }
 
   func ponged(number: UInt64) { connections[ConnectionID(number)]?.isPinged = false }

@@ -33,10 +33,10 @@ import CLibwebsockets
   /// libwebsockets. False when the connection is broken.
   func writeText(byteCount: Int) -> Bool { write(byteCount, LWS_WRITE_TEXT) }
 
-  /// Loads the frame buffer with a text and sends it.
-  func write(text: [UInt8]) -> Bool {
-    scratch.load(text)
-    return writeText(byteCount: text.count)
+  /// Loads the frame buffer with a frame and sends it.
+  func write(_ frame: Frame) -> Bool {
+    scratch.load(frame.text)
+    return write(frame.text.count, frame.isBinary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT)
   }
 
   func writePing() -> Bool {
@@ -65,6 +65,10 @@ import CLibwebsockets
     unsafe lws_write(raw, scratch.payload, count, kind) >= 0
   }
 
+  /// Whether libwebsockets is to read from the socket; what it has read already it keeps, and hands over
+  /// when it may read again.
+  func setReading(_ isReading: Bool) { _ = unsafe lws_rx_flow_control(raw, isReading ? 1 : 0) }
+
   /// Asks for `WebSocketListener.writeable`.
   func askWriteable() { _ = unsafe lws_callback_on_writable(raw) }
 
@@ -77,7 +81,7 @@ import CLibwebsockets
       relay?.close()
       shim_abort_on_close(descriptor)
       shim_shut_down(descriptor)
-      _ = write(text: [])
+      _ = write(Frame([]))
     }
     unsafe shim_kill(raw)
   }

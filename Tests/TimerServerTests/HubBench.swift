@@ -21,6 +21,8 @@ struct HubBench {
   private(set) var logged: [String] = []
   /// How the hub ended connections.
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
+  /// Connections that are not to be read.
+  private(set) var heldBack: Set<ConnectionID> = []
   private(set) var responses: [RequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
   private(set) var pendingWrites: [TimerWrite] = []
@@ -284,6 +286,8 @@ extension HubBench {
       for connection in members[group] ?? [] { deliver(frame, to: connection) }
     case .join(let connection, let group): members[group, default: []].insert(connection)
     case .leave(let connection, let group): members[group]?.remove(connection)
+    case .holdBack(let connection): heldBack.insert(connection)
+    case .readOn(let connection): heldBack.remove(connection)
     case .respond(let response, let id): responses[id] = response
     case .wake(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
     case .stop: isStopped = true
