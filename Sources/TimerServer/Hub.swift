@@ -136,6 +136,11 @@ struct Hub {
     deadlines.set(.stop, now + options.storagePatience)
   }
 
+  /// Whether it waits for nothing more than the disk.
+  var isStopping: Bool {
+    if case .no = stopping { false } else { true }
+  }
+
   mutating func finishStopping(_ actions: inout HubActions) {
     guard case .storing = stopping else { return }
     stopping = .drained
