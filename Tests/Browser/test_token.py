@@ -49,6 +49,13 @@ def test_who_may_only_look_can_press_nothing(guarded, open_page):
     assert "timer=tea" in page.url and "token" not in page.url
 
 
+@pytest.mark.parametrize("address", ["/", "/?timer=tea", "/?token=wrong"])
+def test_a_visitor_without_a_token_is_told_in_words(guarded, open_page, address):
+    page = open_page(guarded.url + address)
+
+    page.get_by_text("does not let this page in", exact=False).first.wait_for(timeout=5000)
+
+
 def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
     page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}")
     page.get_by_text("waiting", exact=False).first.wait_for()
