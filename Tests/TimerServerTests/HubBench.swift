@@ -145,13 +145,14 @@ extension HubBench {
 
   mutating func request(
     _ method: String, _ path: String, query: [QueryItem] = [], headers: [String: String] = [:],
-    body: String = ""
+    body: String = "", from address: String = "127.0.0.1"
   ) -> RequestID {
     lastNumber += 1
     let id = RequestID(lastNumber)
     let segments = path.split(separator: "/").map(String.init)
     let request = HTTPRequest(
-      method: method, path: segments, query: query, headers: headers, body: Array(body.utf8))
+      method: method, path: segments, query: query, headers: headers, body: Array(body.utf8),
+      peerAddress: address)
     handle(.transport(.requested(id, request)))
     return id
   }
@@ -159,9 +160,9 @@ extension HubBench {
   /// An HTTP request, and what it is answered once all is stored.
   mutating func http(
     _ method: String, _ path: String, query: [QueryItem] = [], headers: [String: String] = [:],
-    body: String = ""
+    body: String = "", from address: String = "127.0.0.1"
   ) -> HTTPResponse {
-    let id = request(method, path, query: query, headers: headers, body: body)
+    let id = request(method, path, query: query, headers: headers, body: body, from: address)
     store()
     if responses[id] == nil { Issue.record("no answer to \(method) \(path)") }
     return responses[id] ?? HTTPResponse(status: 0, body: Array("{}".utf8))
