@@ -79,22 +79,19 @@ let package = Package(
 
 // `Tests/Fuzz/run.sh` asks for the fuzzer, which is linked with libFuzzer and compiled to count what it covers.
 // Everywhere else its seeds are played by a test.
+let fuzzed: [Target.Dependency] = [
+  "TimerServer", "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport",
+]
 if Context.environment["TIMERSYNC_FUZZER"] != nil {
   package.targets.append(
     .executableTarget(
-      name: "MessageFuzzer",
-      dependencies: [
-        "TimerServer", "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport",
-      ],
+      name: "MessageFuzzer", dependencies: fuzzed,
       path: "Tests/Fuzz", exclude: ["SeedTests", "seeds", "run.sh", "messages.dict"],
       sources: ["Harness", "Fuzzer"], swiftSettings: houseForTests))
 } else {
   package.targets.append(
     .testTarget(
-      name: "MessageFuzzerTests",
-      dependencies: [
-        "TimerServer", "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport",
-      ],
+      name: "MessageFuzzerTests", dependencies: fuzzed,
       path: "Tests/Fuzz", exclude: ["Fuzzer", "seeds", "run.sh", "messages.dict"],
       sources: ["Harness", "SeedTests"], swiftSettings: houseForTests))
 }

@@ -71,11 +71,29 @@ tell_suite() {
   tally "$1" "$(cat "$work/$1.status")" "$work/$1.xml"
 }
 
-# Two lanes, a core each; the browsers are alone afterwards, since they are held to their milliseconds.
+# A check that runs beside others; told like a suite, at the end.
+run_logged() {
+  local name=$1
+  shift
+  "$@" >"$work/$name.log" 2>&1
+  echo $? >"$work/$name.status"
+}
+
+tell_check() {
+  check "$2" test "$(cat "$work/$1.status")" = 0
+  tail -n "$([ "$(cat "$work/$1.status")" = 0 ] && echo 12 || echo 60)" "$work/$1.log"
+}
+
+conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
+# Two lanes, a core each, and one of the fuzzer, which is built and run in what they leave; the browsers are alone
+# afterwards, since they are held to their milliseconds.
 run_suite BlackBox &
-(run_suite Durability; run_suite WebSocketTransportTests) &
+(run_suite Durability; run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
+run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
 wait
 run_suite Browser
-for suite in BlackBox Durability WebSocketTransportTests Browser; do tell_suite "$suite"; done
+for suite in BlackBox Durability WebSocketTransportTests Hostile Browser; do tell_suite "$suite"; done
+tell_check conformance "the transport conforms to RFC 6455"
+tell_check fuzz "two minutes of the fuzzer find nothing"
 
 close

@@ -52,6 +52,9 @@ struct Board {
     pending.isEmpty ? nil : lastTicket
   }
 
+  /// How many writes are under way.
+  var pendingCount: Int { pending.count }
+
   /// What may be shown, sorted by name.
   var durableTimers: [SharedTimer] {
     slots.values.compactMap(\.durable).sorted { $0.id < $1.id }
@@ -63,10 +66,6 @@ struct Board {
   /// Timers that run or are paused as far as was decided, sorted by name.
   var activeIDs: [TimerID] {
     slots.values.compactMap(\.latest).filter(\.isActive).map(\.id).sorted()
-  }
-
-  func answered(_ id: TimerID) -> [AnsweredRequest] {
-    slots[id]?.answered ?? []
   }
 
   // MARK: Deciding

@@ -118,12 +118,11 @@ extension Hub {
 
 /// Why the server ended a connection.
 enum Dismissal: String, CaseIterable {
-  case token, rate, replies
+  case token, rate
 
   var code: CloseCode {
     switch self {
     case .token, .rate: .policyViolation
-    case .replies: .tryAgainLater
     }
   }
 
@@ -132,7 +131,6 @@ enum Dismissal: String, CaseIterable {
     switch self {
     case .token: "wrong token, or one that was removed, changed or ended"
     case .rate: "too many requests"
-    case .replies: "too many requests wait for their replies"
     }
   }
 }

@@ -12,6 +12,9 @@ extension Hub {
       actions.transport.append(.respond(refusal, to: id))
       return
     }
+    guard httpBudgets.take(for: request.peerNetwork, at: now) else {
+      return refuseForHaste(id, &actions)
+    }
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
     do throws(ErrorReply) {
       let credentials = Credentials(request)
@@ -46,6 +49,18 @@ extension Hub {
       let timer = refusal.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
       actions.transport.append(.respond(refusal.response(timer: timer), to: id))
     }
+  }
+
+  private mutating func refuseForHaste(_ id: RequestID, _ actions: inout HubActions) {
+    counters.refusals[.rateLimited, default: 0] += 1
+    let error = ErrorReply(
+      .rateLimited,
+      "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
+    )
+    let response = HTTPResponse(
+      status: error.code.httpStatus, headers: [Self.notStored, HTTPHeader("Retry-After", "1")],
+      body: ServerMessage.refused(.none, error, timer: nil).text)
+    actions.transport.append(.respond(response, to: id))
   }
 
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who

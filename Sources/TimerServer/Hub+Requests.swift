@@ -35,6 +35,18 @@ extension Hub {
   private func check(_ request: ClientRequest, by grant: Grant) throws(Postponed) {
     do { try grant.check(request) } catch { throw Postponed(error: error) }
     guard case .no = stopping else { throw Postponed(error: .shuttingDown) }
+    guard case .change(let id, let change, _) = request, let settings = change.command.settings
+    else { return }
+    if let bytes = settings.title?.utf8.count, bytes > options.titleBytesMax {
+      let error = ErrorReply(
+        .badRequest, "\"title\" has to be at most \(options.titleBytesMax) bytes long here")
+      throw Postponed(error: error, timer: id)
+    }
+    if let count = settings.warnings?.count, count > options.warningsMax {
+      let error = ErrorReply(
+        .badRequest, "\"warnings\" has to have at most \(options.warningsMax) elements here")
+      throw Postponed(error: error, timer: id)
+    }
   }
 
   private mutating func refuse(
@@ -160,6 +172,17 @@ extension Outcome {
     case .timer(let reading): scope.contains(reading.timer.id) ? self : .done
     case .timers(let readings): .timers(readings.filter { scope.contains($0.timer.id) })
     case .done, .synced, .authenticated: self
+    }
+  }
+}
+
+extension TimerCommand {
+  /// What it sets beside the run.
+  fileprivate var settings: TimerUpdate? {
+    switch self {
+    case .start(let start): start.settings
+    case .update(let update): update
+    default: nil
     }
   }
 }

@@ -43,6 +43,7 @@ extension Hub {
 
   mutating func close(_ connection: ConnectionID) {
     guard let session = sessions.removeValue(forKey: connection) else { return }
+    heldBack.remove(connection)
     // The transport has taken it out of its groups already.
     for channel in session.channels { leave(channel) }
   }
@@ -52,9 +53,6 @@ extension Hub {
   ) {
     guard let verdict = sessions[connection]?.budget.take(at: now) else { return }
     counters.messagesReceived += 1
-    guard sessions[connection].map({ $0.owed.count < options.repliesMax }) == true else {
-      return dismiss(connection, .replies, &actions)
-    }
     let message = Result { () throws(MalformedMessage) in try ClientMessage(text) }
     if verdict == .granted {
       take(message, from: connection, at: now, &actions)
@@ -62,6 +60,7 @@ extension Hub {
       refuseForHaste(message, from: connection, at: now, &actions)
     }
     flush(connection, at: now, &actions)
+    holdBack(connection, &actions)
     if verdict == .exhausted { dismiss(connection, .rate, &actions) }
     if let count = sessions[connection]?.wrongTokens, count >= Self.wrongTokensMax {
       dismiss(connection, .token, &actions)
@@ -110,6 +109,29 @@ extension Hub {
       .rateLimited,
       "more than \(options.requests.perSecond) requests a second; wait a second, and send fewer")
     _ = sessions[connection]?.owed.append(.ready(.refused(tag, error, timer: nil)))
+  }
+
+  // MARK: Holding back
+
+  /// Reads nothing more from who waits for many replies, or for the disk when that has much to do.
+  private mutating func holdBack(_ connection: ConnectionID, _ actions: inout HubActions) {
+    guard let owed = sessions[connection]?.owed, !owed.isEmpty,
+      owed.count >= options.repliesMax || board.pendingCount >= options.pendingMax,
+      heldBack.insert(connection).inserted
+    else { return }
+    counters.timesHeldBack += 1
+    actions.transport.append(.holdBack(connection))
+  }
+
+  /// Reads again from those who have got half of what they waited for. All that is owed waits for the disk,
+  /// so each of them is thought of again.
+  mutating func readOn(_ actions: inout HubActions) {
+    guard !heldBack.isEmpty, board.pendingCount <= options.pendingMax / 2 else { return }
+    let ready = heldBack.filter { (sessions[$0]?.owed.count ?? 0) <= options.repliesMax / 2 }
+    heldBack.subtract(ready)
+    for connection in ready.sorted(by: { $0.number < $1.number }) {
+      actions.transport.append(.readOn(connection))
+    }
   }
 
   // MARK: Replies

@@ -9,7 +9,10 @@ import WebSocketTransport
 struct Hub {
   let options: HubOptions
   var board: Board
+  var httpBudgets: AddressBudgets
   var sessions: [ConnectionID: Session] = [:]
+  /// Connections that are not read for now.
+  var heldBack: Set<ConnectionID> = []
   var channels = Channels()
   var deadlines = DeadlineQueue<Deadline>()
   var ledger = RequestLedger()
@@ -50,6 +53,7 @@ struct Hub {
     _ actions: inout HubActions
   ) {
     self.options = options
+    httpBudgets = AddressBudgets(options.httpRequests)
     board = Board(clock: clock, server: contents.server)
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents.faults)
@@ -73,6 +77,7 @@ struct Hub {
     case .transport(let event): handle(event, at: now, &actions)
     case .disk(.stored(let reports)):
       for report in reports { settle(report, at: now, &actions) }
+      readOn(&actions)
     case .disk(.external(let changes)):
       for change in changes { adopt(change, at: now, &actions) }
     case .disk(.filesBehind(let errors)): note(errors, &actions)
@@ -88,6 +93,7 @@ struct Hub {
     switch event {
     case .opened(let connection, let handshake): open(connection, handshake, at: now, &actions)
     case .received(let connection, let text): receive(text, from: connection, at: now, &actions)
+    case .receivedBinary: preconditionFailure("the server takes text alone")
     case .closed(let connection): close(connection)
     case .requested(let id, let request): answer(request, id, at: now, &actions)
     case .stopRequested: stop(at: now, &actions)
@@ -135,6 +141,11 @@ struct Hub {
     deadlines.set(.stop, now + options.storagePatience)
   }
 
+  /// Whether it waits for nothing more than the disk.
+  var isStopping: Bool {
+    if case .no = stopping { false } else { true }
+  }
+
   mutating func finishStopping(_ actions: inout HubActions) {
     guard case .storing = stopping else { return }
     stopping = .drained
@@ -157,8 +168,15 @@ public struct HubOptions: Sendable {
   public var subscriptionsMax = 1_000
   /// Requests a second on one connection.
   var requests = RequestBudget.Limits()
-  /// Replies that one connection may wait for.
-  public var repliesMax = 1_000
+  /// Requests a second by HTTP of one address.
+  var httpRequests = RequestBudget.Limits()
+  /// Replies that one connection may wait for; with so many it is not read until half of them are out.
+  public var repliesMax = 64
+  /// Changes that may wait for the disk in all; with so many, who asks for one more is not read until half
+  /// of them are durable.
+  public var pendingMax = 4_096
+  public var titleBytesMax = TimerLimits.titleBytesMax
+  public var warningsMax = TimerLimits.warningsMax
   /// Whether a GET may change a timer, for button boxes that can only open a URL.
   public var allowsGet = false
   /// How long a server that stops waits for its disk.
@@ -180,6 +198,7 @@ struct Counters: Equatable {
   var connectionsOpened = 0
   var wrongTokens = 0
   var dismissals: [Dismissal: Int] = [:]
+  var timesHeldBack = 0
 }
 
 /// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.

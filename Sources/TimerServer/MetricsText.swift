@@ -30,6 +30,9 @@ struct MetricsText {
       "timersync_messages_received_total", "Requests received, by WebSocket or HTTP.",
       counters.messagesReceived)
     counter("timersync_changes_total", "Changes of timers made durable.", counters.changesMade)
+    counter(
+      "timersync_held_back_total", "Times that a connection was not read for a while.",
+      counters.timesHeldBack)
     counter("timersync_broadcasts_total", "Messages built for subscribers.", counters.broadcasts)
     counter(
       "timersync_wrong_tokens_total", "Tokens presented that are not known.", counters.wrongTokens)

@@ -1,6 +1,6 @@
 import TimerCore
 
-/// How many requests one connection may send: so many at once, and so many a second in the long run.
+/// How many requests one connection, or one address, may send: so many at once, and so many a second in the long run.
 struct RequestBudget {
   private let limits: Limits
   /// Millionths of a request that may come now.
@@ -46,6 +46,13 @@ struct RequestBudget {
     }
     refused += Self.millionths(1)
     return refused > Self.millionths(limits.refusalsMax) ? .exhausted : .refused
+  }
+
+  /// Whether a whole burst may come.
+  func isFull(at now: Instant) -> Bool {
+    let passed = max(0, (now - countedAt).microseconds)
+    let missing = Self.millionths(limits.burst) - left
+    return refused == 0 && passed >= missing / Int64(max(1, limits.perSecond))
   }
 
   private static func millionths(_ requests: Int) -> Int64 {

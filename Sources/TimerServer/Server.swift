@@ -14,6 +14,7 @@ public final class Server {
   private let clock: ServerClock
   private let log: Log
   private var hub: Hub
+  private var backlog = DiskBacklog()
 
   /// Opens the data folder, reads every timer, and listens.
   public init(_ settings: ServerSettings) throws(ServerFailure) {
@@ -72,7 +73,15 @@ public final class Server {
     let now = clock.now()
     var wanted = HubActions()
     if case .woken = event {
-      for note in mailbox.drain() { hub.handle(.disk(note), at: now, &wanted) }
+      backlog.append(mailbox.drain())
+      // Also when there is none: what was due before the first event is armed by it.
+      hub.handle(.disk(backlog.takeFirst() ?? .stored([])), at: now, &wanted)
+      // Who stops is in a hurry.
+      while hub.isStopping, let note = backlog.takeFirst() {
+        hub.handle(.disk(note), at: now, &wanted)
+      }
+      // For the rest the loop comes back when it has looked at sockets and deadlines.
+      if !backlog.isEmpty { mailbox.post(.stored([])) }
       for book in tokens.drain() { hub.handle(.tokens(book), at: now, &wanted) }
     } else {
       // Asked for the figures, it has those of the transport too.

@@ -27,8 +27,19 @@ public struct ServerSettings: Sendable {
   public var subscriptionsMax = 1_000
   /// Requests a second on one connection, and five times as many at once.
   public var requestsPerSecond = 1_000
-  /// Replies that one connection may wait for.
-  public var repliesMax = 1_000
+  /// Requests a second by HTTP of one address, and five times as many at once.
+  public var httpRequestsPerSecond = 1_000
+  /// Replies that one connection may wait for before it is not read for a while.
+  public var repliesMax = 64
+  /// Changes that may wait for the disk before nobody who asks for one is read for a while.
+  public var pendingMax = 4_096
+  /// Of a title, and of a timer's warnings; not above what the protocol allows.
+  public var titleBytesMax = ServerSettings.titleBytesLimit
+  public var warningsMax = ServerSettings.warningsLimit
+
+  /// The most that the protocol allows.
+  public static let titleBytesLimit = TimerLimits.titleBytesMax
+  public static let warningsLimit = TimerLimits.warningsMax
 
   public init(dataFolder: String) {
     self.dataFolder = dataFolder
@@ -59,7 +70,11 @@ public struct ServerSettings: Sendable {
     options.timersMax = timersMax
     options.subscriptionsMax = subscriptionsMax
     options.requests.perSecond = requestsPerSecond
+    options.httpRequests.perSecond = httpRequestsPerSecond
     options.repliesMax = repliesMax
+    options.pendingMax = pendingMax
+    options.titleBytesMax = titleBytesMax
+    options.warningsMax = warningsMax
     return options
   }
 

@@ -28,6 +28,8 @@ final class Connection {
   /// a ping between a message's fragments is answered before the message is.
   var isYielding = false
   var incoming: [UInt8] = []
+  /// Whether nothing is read from it for now.
+  private(set) var isHeldBack = false
   var memberships: [Membership] = []
   /// Frames of the broadcasts under way that are to go out together.
   var gathered: Range<Int> = 0..<0
@@ -59,6 +61,19 @@ final class Connection {
     socket?.send(range, of: frames) ?? true
   }
 
+  /// Reads nothing more; who is being closed is read, so that its answer is seen.
+  func holdBack() {
+    guard isOpen, !isHeldBack else { return }
+    isHeldBack = true
+    socket?.setReading(false)
+  }
+
+  func readOn() {
+    guard isHeldBack else { return }
+    isHeldBack = false
+    socket?.setReading(true)
+  }
+
   /// Sends as much as the socket takes, and the close frame after the last; false when it is broken.
   func flush(by frames: WireFrames) -> Bool {
     isYielding = false
@@ -73,7 +88,7 @@ final class Connection {
         return true
       }
       frames.removeAll()
-      frames.append(frame.text)
+      frames.append(frame)
       guard socket.send(frames.byteRange(of: 0..<1), of: frames) else { return false }
     }
     socket.askWriteable()

@@ -3,7 +3,7 @@ extension ServiceLoop {
     guard let connection = connections[id], connection.isOpen else { return }
     guard connection.isClear else { return queue(frame, for: connection) }
     single.removeAll()
-    single.append(frame.text)
+    single.append(frame)
     if !connection.send(single.byteRange(of: 0..<1), of: single) { drop(connection) }
   }
 
@@ -18,7 +18,7 @@ extension ServiceLoop {
     for case .broadcast(let frame, let id) in broadcasts {
       guard let group = groups[id] else { continue }
       let number = frames.count
-      frames.append(frame.text)
+      frames.append(frame)
       let range = frames.byteRange(of: number..<number + 1)
       let isAlone = broadcasts.count == 1
       for connection in group.members where connection.isOpen {
@@ -105,6 +105,7 @@ extension ServiceLoop {
   private func startClosing(_ connection: Connection, _ code: CloseCode, reason: String) {
     connection.isHeard = false
     connection.phase = .closing(code, reason: reason)
+    connection.readOn()
     watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
     // A tail that libwebsockets holds goes first; its room is what the writeable callback tells of.
     guard let socket = connection.socket else { return }
@@ -154,7 +155,8 @@ extension ServiceLoop {
   /// it; so an answer also clears `isPinged`.
   private func lookForLife(_ connection: Connection) {
     guard let socket = connection.socket, connection.isOpen else { return }
-    let silence = socket.silenceMilliseconds
+    // Who is held back can't be heard.
+    let silence = connection.isHeldBack ? 0 : socket.silenceMilliseconds
     if silence < pingMilliseconds {
       connection.isPinged = false
       watch(.silence(connection.id), afterMilliseconds: pingMilliseconds - silence)
@@ -205,7 +207,7 @@ extension ServiceLoop: WebSocketListener {
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64) {
     guard let connection = connections[ConnectionID(number)], connection.isHeard else { return }
     connection.isPinged = false
-    if isBinary {
+    if isBinary, !options.acceptsBinary {
       count(.binaryMessage)
       return refuse(connection, .unsupportedData, reason: "messages are text")
     }
@@ -218,13 +220,13 @@ extension ServiceLoop: WebSocketListener {
     unsafe piece.withUnsafeBufferPointer { unsafe connection.incoming.append(contentsOf: $0) }
     guard isLast else { return }
     // libwebsockets checks each piece, but not that the last character is whole when an empty one ends it.
-    guard String(validating: connection.incoming, as: UTF8.self) != nil else {
+    guard isBinary || String(validating: connection.incoming, as: UTF8.self) != nil else {
       return refuse(connection, .invalidPayload, reason: "a message is UTF-8")
     }
     connection.isYielding = connection.incoming.count > piece.count
     let message = connection.incoming
     connection.incoming = []
-    emit(.received(connection.id, message))
+    emit(isBinary ? .receivedBinary(connection.id, message) : .received(connection.id, message))
   }
 
   func ponged(number: UInt64) { connections[ConnectionID(number)]?.isPinged = false }

@@ -153,7 +153,7 @@ public final class ServiceLoop {
   /// Nothing is delivered from a connection that is being closed but its end, which frees its identity.
   private func isCurrent(_ event: TransportEvent) -> Bool {
     switch event {
-    case .received(let id, _):
+    case .received(let id, _), .receivedBinary(let id, _):
       guard let connection = connections[id] else { return false }
       return !connection.isMuted
     case .closed(let id):
@@ -188,6 +188,8 @@ public final class ServiceLoop {
     case .leave(let id, let group): leave(id, group)
     case .close(let id, let code, let reason):
       if let connection = connections[id] { close(connection, code, reason: reason) }
+    case .holdBack(let id): connections[id]?.holdBack()
+    case .readOn(let id): connections[id]?.readOn()
     case .respond(let response, let request):
       requests.removeValue(forKey: request)?.answer(response)
     case .wake(let delay):

@@ -10,6 +10,11 @@ public enum TransportAction: Sendable, Equatable {
   case leave(ConnectionID, GroupID)
   /// Sends what is queued, then a close frame, and gives up on the peer's answer after a second.
   case close(ConnectionID, CloseCode, reason: String)
+  /// Reads nothing more from a connection for now, which holds its peer back; what has been read already
+  /// still comes.
+  case holdBack(ConnectionID)
+  /// Reads from a connection again.
+  case readOn(ConnectionID)
   /// Answers an HTTP request.
   case respond(HTTPResponse, to: RequestID)
   /// Asks for one `TransportEvent.deadline` this many microseconds from now (0: at once), instead of
@@ -24,17 +29,21 @@ public enum TransportAction: Sendable, Equatable {
   }
 }
 
-/// The bytes of one text message, and what it may replace.
+/// The bytes of one message, and what it may replace.
 public struct Frame: Sendable, Equatable {
-  /// UTF-8, one JSON object.
+  /// UTF-8, unless it is binary.
   public let text: [UInt8]
   /// When this frame meets an unsent one with the same key in a connection's queue, the older one is
   /// dropped and this one takes its place at the end. nil: it is never dropped and drops nothing.
   public let replaces: UInt64?
 
-  public init(_ text: [UInt8], replaces: UInt64? = nil) {
+  /// Whether it goes out as a binary message.
+  public let isBinary: Bool
+
+  public init(_ text: [UInt8], replaces: UInt64? = nil, isBinary: Bool = false) {
     self.text = text
     self.replaces = replaces
+    self.isBinary = isBinary
   }
 }
 

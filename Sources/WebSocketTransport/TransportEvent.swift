@@ -4,6 +4,8 @@ public enum TransportEvent: Sendable {
   case opened(ConnectionID, Handshake)
   /// One whole text message, valid UTF-8 and within the size limit.
   case received(ConnectionID, [UInt8])
+  /// One whole binary message; only with `TransportOptions.acceptsBinary`.
+  case receivedBinary(ConnectionID, [UInt8])
   /// The connection is gone, for whatever reason; its identity never comes back.
   case closed(ConnectionID)
   /// A whole HTTP request for a path under one of `TransportOptions.servicePaths`; owes one `respond`.
@@ -80,6 +82,9 @@ public struct HTTPRequest: Sendable, Equatable {
   public var body: [UInt8]
   /// As in `Handshake.peerAddress`.
   public var peerAddress: String
+
+  /// Who has the peer's address has all of these: the address itself, or an IPv6 network of 64 bits.
+  public var peerNetwork: String { IPAddress(peerAddress)?.network.text ?? peerAddress }
 
   /// The headers that are handed on; nothing else of a request's head reaches the server.
   public static let headersKept = [

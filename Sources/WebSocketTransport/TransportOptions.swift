@@ -21,6 +21,8 @@ public struct TransportOptions: Sendable {
   public var commonHeaders: [HTTPHeader] = []
   /// Longest message taken, across fragments; over it the connection is closed with 1009.
   public var messageBytesMax = 16_384
+  /// Whether binary messages are taken too; else one closes its connection with 1003.
+  public var acceptsBinary = false
   /// Longest HTTP body taken; over it the answer is 413.
   public var bodyBytesMax = 16_384
   /// Longest head of an HTTP request or a WebSocket handshake; over it the answer is 431.

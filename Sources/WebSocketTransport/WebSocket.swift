@@ -65,6 +65,10 @@ import CLibwebsockets
     unsafe lws_write(raw, scratch.payload, count, kind) >= 0
   }
 
+  /// Whether libwebsockets is to read from the socket; what it has read already it keeps, and hands over
+  /// when it may read again.
+  func setReading(_ isReading: Bool) { _ = unsafe lws_rx_flow_control(raw, isReading ? 1 : 0) }
+
   /// Asks for `WebSocketListener.writeable`.
   func askWriteable() { _ = unsafe lws_callback_on_writable(raw) }
 

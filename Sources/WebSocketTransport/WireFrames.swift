@@ -1,6 +1,6 @@
 import CLibuv
 
-/// Text frames as they go over the wire, header and payload, one behind the other.
+/// Frames as they go over the wire, header and payload, one behind the other.
 ///
 /// Each is laid out once and sent to many; several that stand side by side go out in one call. The loop's
 /// thread.
@@ -16,15 +16,15 @@ import CLibuv
     ends.removeAll(keepingCapacity: true)
   }
 
-  func append(_ text: [UInt8]) {
-    appendHeader(payloadBytes: text.count)
-    bytes.append(contentsOf: text)
+  func append(_ frame: Frame) {
+    // RFC 6455 §5.2: a final frame; a server's is not masked.
+    bytes.append(frame.isBinary ? 0x82 : 0x81)
+    appendLength(frame.text.count)
+    bytes.append(contentsOf: frame.text)
     ends.append(bytes.count)
   }
 
-  /// RFC 6455 §5.2: a final text frame; a server's is not masked.
-  private func appendHeader(payloadBytes count: Int) {
-    bytes.append(0x81)
+  private func appendLength(_ count: Int) {
     let lengthBytes: Int
     switch count {
     case ..<126:

@@ -67,10 +67,15 @@ enum HelpText {
       --subscriptions COUNT  of one connection (default 1000)
       --requests COUNT     a second on one connection, five times as many at once; more are
                            answered by rateLimited, and closed with 1008 if that goes on (default 1000)
-      --replies COUNT      that one connection waits for; beyond that it is closed with 1013
-                           (default 1000)
-    Fixed: a title 256 bytes, 16 warnings, 64 pauses kept apart, 5 wrong tokens sent by
-    authenticate.
+      --http-requests COUNT  a second by HTTP from one IPv4 address or IPv6 network (64 bits), five times as
+                           many at once; more are answered by 429 rateLimited (default 1000)
+      --replies COUNT      that one connection waits for; with so many it is not read until half of them
+                           are out (default 64)
+      --pending COUNT      changes that wait for the disk in all; with so many, connections that ask for
+                           more are not read until half of them are stored (default 4096)
+      --title-bytes COUNT  of a title, at most 256; over it badRequest (default 256)
+      --warnings COUNT     of one timer, at most 16; over it badRequest (default 16)
+    Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate.
 
     exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start
     """

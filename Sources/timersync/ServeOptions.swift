@@ -8,7 +8,7 @@ struct ServeOptions {
 
   private static let names = [
     "--listen", "--port", "--host", "--origin", "--anonymous", "--tokens", "--frame-ancestors",
-    "--data", "--web", "--log-level",
+    "--data", "--web", "--log-level", "--title-bytes", "--warnings",
   ]
   private static let flags = ["--allow-get"]
 
@@ -17,7 +17,8 @@ struct ServeOptions {
     [
       "--connections": \.connectionsMax, "--timers": \.timersMax,
       "--subscriptions": \.subscriptionsMax, "--requests": \.requestsPerSecond,
-      "--replies": \.repliesMax,
+      "--replies": \.repliesMax, "--http-requests": \.httpRequestsPerSecond,
+      "--pending": \.pendingMax,
     ]
   }
 
@@ -50,6 +51,10 @@ struct ServeOptions {
     case "--data": settings.dataFolder = value
     case "--web": settings.page = .folder(value)
     case "--log-level": settings.logLevel = try Self.logLevel(value)
+    case "--title-bytes":
+      settings.titleBytesMax = try Self.count(name, value, in: 0...ServerSettings.titleBytesLimit)
+    case "--warnings":
+      settings.warningsMax = try Self.count(name, value, in: 0...ServerSettings.warningsLimit)
     default: preconditionFailure("a known option is taken, \(name) too")
     }
   }
@@ -84,9 +89,12 @@ extension ServeOptions {
     return port
   }
 
-  private static func count(_ name: String, _ value: String) throws(UsageError) -> Int {
-    guard let count = Int(value), (1...1_000_000).contains(count) else {
-      throw UsageError("\(name) has to be 1 to 1000000, not '\(value)'")
+  private static func count(
+    _ name: String, _ value: String, in range: ClosedRange<Int> = 1...1_000_000
+  ) throws(UsageError) -> Int {
+    guard let count = Int(value), range.contains(count) else {
+      throw UsageError(
+        "\(name) has to be \(range.lowerBound) to \(range.upperBound), not '\(value)'")
     }
     return count
   }

@@ -1,10 +1,13 @@
 """The page that is built into the program."""
 
+import re
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+
+from timer_server import Server
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 KINDS = {
@@ -38,3 +41,23 @@ def test_the_front_is_the_index(shared_server):
         assert answer.read() == index
     with urlopen(Request(shared_server.http, method="HEAD"), timeout=5) as answer:
         assert answer.read() == b"" and int(answer.headers["Content-Length"]) == len(index)
+
+
+@pytest.mark.parametrize(("options", "allowed"), [
+    ((), "'none'"), (("--frame-ancestors", "none"), "'none'"), (("--frame-ancestors", "*"), "*"),
+    (("--frame-ancestors", "self", "--frame-ancestors", "https://dash.example"), "'self' https://dash.example"),
+])
+def test_who_may_frame_the_page(tmp_path, options, allowed):
+    """The page and the API name those who may show them inside theirs, and nobody unless told."""
+    server = Server(tmp_path / "data", *options).start()
+    try:
+        for path in ("/", "/main.js", "/api/timers", "/nothing-here"):
+            request = Request(server.http + path)
+            try:
+                with urlopen(request, timeout=5) as answer:
+                    policy = answer.headers["Content-Security-Policy"]
+            except HTTPError as error:
+                policy = error.headers["Content-Security-Policy"]
+            assert re.findall(r"frame-ancestors ([^;]*)", policy) == [allowed], path
+    finally:
+        assert server.stop() == 0

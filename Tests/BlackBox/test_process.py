@@ -160,7 +160,9 @@ def test_version_is_one_line():
         (["serve", "--port", "http"], "--port"), (["serve", "--port", "65536"], "--port"),
         (["serve", "--port", "-1"], "--port"), (["serve", "--log-level", "loud"], "warning"),
         (["--nonsense"], "serve|--help"),
-        (["serve", "stray"], "stray"),
+        (["serve", "stray"], "stray"), (["serve", "--title-bytes", "257"], "0 to 256"),
+        (["serve", "--warnings", "17"], "0 to 16"), (["serve", "--replies", "0"], "1 to"),
+        (["serve", "--pending", "no"], "--pending"), (["serve", "--http-requests", "0"], "1 to"),
     ])
 def test_unknown_options_end_with_64(arguments, word):
     """A command line that is wrong ends with 64, and a line that says what would be right."""

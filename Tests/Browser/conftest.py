@@ -34,6 +34,7 @@ class Server:
         self.port = 0
         self.process = None
         self.output = []
+        self.options = []
 
     @property
     def url(self):
@@ -42,7 +43,8 @@ class Server:
     def start(self):
         """Starts it; once it has a port it gets the same one again."""
         self.is_killed = False
-        arguments = [self.binary, "serve", "--port", str(self.port), "--data", str(self.data), "--web", str(WEB)]
+        arguments = [
+            self.binary, "serve", "--port", str(self.port), "--data", str(self.data), "--web", str(WEB), *self.options]
         self.process = subprocess.Popen(
             arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )

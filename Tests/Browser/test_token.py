@@ -49,6 +49,17 @@ def test_who_may_only_look_can_press_nothing(guarded, open_page):
     assert "timer=tea" in page.url and "token" not in page.url
 
 
+@pytest.mark.parametrize(
+    ("address", "words"), [
+        ("/", r"The server says: .*token"), ("/?timer=tea", r"The server says: .*token"),
+        ("/?token=wrong", r"does not let this page in \(wrong token"),
+    ])
+def test_a_visitor_without_a_token_is_told_in_words(guarded, open_page, address, words):
+    page = open_page(guarded.url + address)
+
+    page.get_by_text(re.compile(words)).first.wait_for(timeout=5000)
+
+
 def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
     page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}")
     page.get_by_text("waiting", exact=False).first.wait_for()

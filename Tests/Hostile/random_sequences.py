@@ -307,6 +307,7 @@ class Sequences:
         self.endings: set[tuple[str, int]] = set()
         # From here on the model knows of every zero.
         self.since = 0
+        self.killed_at = 0
         self.perhaps: set[tuple[str, int]] = set()
         self.connect()
 
@@ -371,22 +372,46 @@ class Sequences:
             self.log.append(f"{message[:400]}  ->  {json.dumps(reply, default=str, ensure_ascii=False)[:700]}")
             pairs.append((message, reply))
         ended = self.now() + SLACK
+        answered, crossings = set(self.model.answered), len(self.model.crossings)
+        judged: list[Request] = []
         request = Request()
         try:
             for message, reply in pairs:
                 request = read(message)
                 self.judge(request, reply, began, ended, heard)
+                judged.append(request)
         except Difference:
             if not self.near_zero(request, began, ended):
                 raise
             self.counts["ambiguous"] += 1
-            # How many of them changed something is told by the replies.
-            heard = [self.told(read(message), reply) for message, reply in pairs]
-            heard = [one for some in heard for one in some]
-            self.watch(heard)
+            self.watch(self.told_anew(pairs, answered))
             self.adopt()
             return
+        self.doubt(self.model.crossings[crossings:], judged, began)
         self.watch(heard)
+
+    def doubt(self, crossings: list[tuple], requests: list[Request], began: int) -> None:
+        """Zeros that a change met on its way may have been crossed or not: when it was refused or removed the timer,
+        the model does not know its instant, and takes the latest that can be."""
+        changed = {request.timer for request in requests if request.is_change}
+        for name, zero, _ in crossings:
+            if zero >= began and (name in changed or None in changed):
+                self.perhaps.add((name, zero))
+
+    def told_anew(self, pairs: list[tuple], answered: set[str]) -> list[tuple]:
+        """What the replies tell by themselves, of whom some were judged already; `answered` are the names of changes
+        from before them."""
+        heard: list[tuple] = []
+        for message, reply in pairs:
+            request = read(message)
+            key = request.fields.get("requestId")
+            if not (key and key in answered):
+                changes = self.told(request, reply)
+                heard += changes
+                if key and changes:
+                    answered.add(key)
+                    self.model.answered[key] = (self.identity(request), {**reply, "reply": None})
+        return heard
 
     def near_zero(self, request: Request, began: int, ended: int) -> bool:
         """Whether a zero that matters was crossed while the requests were on their way: then some may have been
@@ -398,7 +423,7 @@ class Sequences:
 
     def told(self, request: Request, reply: dict) -> list[tuple]:
         """The changes that an accepted request tells of, as the watcher will hear them."""
-        if not reply["ok"] or not request.is_change or self.is_repeated(request):
+        if not reply["ok"] or not request.is_change:
             return []
         if request.command == "remove":
             return [("removed", request.fields["timer"], None)]
@@ -539,9 +564,6 @@ class Sequences:
         told = {name: value for name, value in request.fields.items() if value is not False}
         return json.dumps([request.command, told], sort_keys=True, default=str)
 
-    def is_repeated(self, request: Request) -> bool:
-        return request.fields.get("requestId") in self.model.answered
-
     def judge_repeated(self, request: Request, reply: dict, key: str, ended: int) -> None:
         identity, first = self.model.answered[key]
         if identity != self.identity(request):
@@ -627,7 +649,9 @@ class Sequences:
         crossings = {(name, zero): repeats for name, zero, repeats in self.model.crossings}
         strange = {ending for ending in self.endings - set(crossings) - self.perhaps if self.since < ending[1] < began}
         self.demand(not strange, "nobody crossed zero then", strange)
-        missed = [ending for ending in set(crossings) - self.endings if self.since < ending[1] < began - SECOND // 4]
+        missed = [
+            ending for ending in set(crossings) - self.endings - self.perhaps
+            if self.since < ending[1] < began - SECOND // 4]
         # A countdown that repeats, and fell many runs behind while the machine stood still, tells the last alone.
         behind = [ending for ending in missed if crossings[ending]]
         self.demand(len(missed) == len(behind) and len(behind) not in range(1, 15), "nobody was told of", missed)
@@ -651,6 +675,7 @@ class Sequences:
         """The server is killed and started again: nothing is lost, and revisions go on."""
         self.check_endings()
         self.close()
+        self.killed_at = self.now()
         self.server.restart()
         self.connect()
         self.counts["kills"] += 1
@@ -661,7 +686,6 @@ class Sequences:
 
     def adopt(self, after_start: bool = False) -> None:
         """Takes up what the server holds, held against what the model knows of it."""
-        began = self.now() - SLACK
         client = self.clients[0]
         client.raw.send(text('{"command":"list"}'))
         states = client.reply()["timers"]
@@ -677,14 +701,17 @@ class Sequences:
             former.cross(self.now())
             self.demand(former.names() == model.names(), f"should be {former.names()}", {"list": states})
             for name, timer in model.timers.items():
-                self.check_survived(former.timers[name], timer, began)
+                self.check_survived(former.timers[name], timer)
         self.model = self.generator.model = model
 
-    def check_survived(self, before: Timer, after: Timer, now: int) -> None:
+    def check_survived(self, before: Timer, after: Timer) -> None:
         """The same timer, by a clock that was read anew."""
-        # A crossing that was not on the disk when the server was killed is made again, by the new clock.
+        now = self.now()
+        # A crossing that was not on the disk when the server was killed is made again, by the new clock; it takes
+        # the disk a moment, and a loaded machine several seconds until the server is back.
+        last_kept, first_left = self.killed_at - SECOND, now + SECOND
         ends = [before.zero, before.ended_at]
-        if any(end is not None and abs(end - now) < SECOND for end in ends) or before.at_zero == "repeat":
+        if any(end is not None and last_kept < end < first_left for end in ends) or before.at_zero == "repeat":
             return
         if before.is_active and after.run:
             shift = after.run.start - before.run.start
@@ -717,9 +744,9 @@ class Sequences:
             timer.message = (message["text"], message["sentAt"])
         if signal := shown.get("signal"):
             timer.signal = (signal["kind"], signal["sentAt"])
-        # One that does not go on below zero stands there while its end is on the way to the disk: that is to come.
-        stands = timer.at_zero != "overtime" and timer.status == "running"
-        if run and duration is not None and run.elapsed(now) >= duration and not stands:
+        # In overtime its end is behind it; with another policy it would be something else by now, so that its crossing
+        # is on its way to the disk.
+        if run and duration is not None and run.elapsed(now) >= duration and state["atZero"] == "overtime":
             timer.ended_at = now
         return timer
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 
 import pytest
 
@@ -11,8 +10,8 @@ from protocol_model import SECOND, Model, Refusal, read
 from random_sequences import sequences
 
 SECONDS = float(os.environ.get("SEQUENCES_SECONDS", "60"))
-# New ones each day, so that time finds more, and the same ones all day, so that a failure comes again.
-SEEDS = [1, int(time.time()) // 86_400]
+# The same ones each time, so that a failure comes again; random_sequences.py itself takes new ones.
+SEEDS = [1, 2]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -21,6 +21,8 @@ struct HubBench {
   private(set) var logged: [String] = []
   /// How the hub ended connections.
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
+  /// Connections that are not to be read.
+  private(set) var heldBack: Set<ConnectionID> = []
   private(set) var responses: [RequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
   private(set) var pendingWrites: [TimerWrite] = []
@@ -143,13 +145,14 @@ extension HubBench {
 
   mutating func request(
     _ method: String, _ path: String, query: [QueryItem] = [], headers: [String: String] = [:],
-    body: String = ""
+    body: String = "", from address: String = "127.0.0.1"
   ) -> RequestID {
     lastNumber += 1
     let id = RequestID(lastNumber)
     let segments = path.split(separator: "/").map(String.init)
     let request = HTTPRequest(
-      method: method, path: segments, query: query, headers: headers, body: Array(body.utf8))
+      method: method, path: segments, query: query, headers: headers, body: Array(body.utf8),
+      peerAddress: address)
     handle(.transport(.requested(id, request)))
     return id
   }
@@ -157,9 +160,9 @@ extension HubBench {
   /// An HTTP request, and what it is answered once all is stored.
   mutating func http(
     _ method: String, _ path: String, query: [QueryItem] = [], headers: [String: String] = [:],
-    body: String = ""
+    body: String = "", from address: String = "127.0.0.1"
   ) -> HTTPResponse {
-    let id = request(method, path, query: query, headers: headers, body: body)
+    let id = request(method, path, query: query, headers: headers, body: body, from: address)
     store()
     if responses[id] == nil { Issue.record("no answer to \(method) \(path)") }
     return responses[id] ?? HTTPResponse(status: 0, body: Array("{}".utf8))
@@ -284,6 +287,8 @@ extension HubBench {
       for connection in members[group] ?? [] { deliver(frame, to: connection) }
     case .join(let connection, let group): members[group, default: []].insert(connection)
     case .leave(let connection, let group): members[group]?.remove(connection)
+    case .holdBack(let connection): heldBack.insert(connection)
+    case .readOn(let connection): heldBack.remove(connection)
     case .respond(let response, let id): responses[id] = response
     case .wake(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
     case .stop: isStopped = true

@@ -140,30 +140,198 @@ import WebSocketTransport
 }
 
 @Suite struct `A connection that waits for many replies` {
-  @Test func `is closed with 1013 when there are too many`() {
-    var bench = HubBench.make { $0.repliesMax = 3 }
-    let connection = bench.connect()
-
-    for _ in 1...3 {
+  private func send(_ count: Int, from connection: ConnectionID, _ bench: inout HubBench) {
+    for _ in 0..<count {
       bench.send(#"{"command":"start","timer":"tea","force":true}"#, from: connection)
     }
-    #expect(bench.closeCodes[connection] == nil)
-    bench.send(#"{"command":"sync"}"#, from: connection)
-
-    #expect(bench.closeCodes[connection] == .tryAgainLater)
-    bench.store()
-    #expect(bench.heard(by: connection) == ["hello"])
   }
 
-  @Test func `goes on when they have come`() {
-    var bench = HubBench.make { $0.repliesMax = 3 }
+  @Test func `is not read until half of them are out`() {
+    var bench = HubBench.make { $0.repliesMax = 4 }
     let connection = bench.connect()
 
-    for _ in 1...5 {
-      bench.send(#"{"command":"start","timer":"tea","force":true}"#, from: connection)
-      bench.store()
+    send(3, from: connection, &bench)
+    #expect(bench.heldBack.isEmpty)
+    send(1, from: connection, &bench)
+    #expect(bench.heldBack == [connection])
+    bench.store(first: 1)
+    #expect(bench.heldBack == [connection])
+    bench.store(first: 1)
+
+    #expect(bench.heldBack.isEmpty)
+    #expect(bench.closeCodes[connection] == nil)
+  }
+
+  @Test func `is answered for what was read already`() {
+    var bench = HubBench.make { $0.repliesMax = 2 }
+    let connection = bench.connect()
+
+    send(50, from: connection, &bench)
+    bench.send(#"{"id":51,"command":"sync"}"#, from: connection)
+    bench.store()
+
+    let replies = Array(repeating: "ok null", count: 50) + ["ok 51"]
+    #expect(bench.heard(by: connection) == ["hello"] + replies)
+    #expect(bench.heldBack.isEmpty)
+  }
+
+  @Test func `is read again when the disk refuses`() {
+    var bench = HubBench.make { $0.repliesMax = 2 }
+    let connection = bench.connect()
+    send(2, from: connection, &bench)
+
+    bench.failStore()
+
+    #expect(bench.heldBack.isEmpty)
+    #expect(bench.heard(by: connection).last == "storageFailed null")
+  }
+
+  @Test func `is forgotten when it goes`() {
+    var bench = HubBench.make { $0.repliesMax = 1 }
+    let connection = bench.connect()
+    send(1, from: connection, &bench)
+
+    bench.disconnect(connection)
+    bench.store()
+
+    #expect(bench.hub.heldBack.isEmpty)
+  }
+
+  @Test func `is held back though it asks for little, when the disk has much to do`() {
+    var bench = HubBench.make { $0.pendingMax = 4 }
+    let many = bench.connect()
+    let few = bench.connect()
+    let reader = bench.connect()
+
+    send(4, from: many, &bench)
+    send(1, from: few, &bench)
+    bench.send(#"{"id":1,"command":"list"}"#, from: reader)
+    #expect(bench.heldBack == [many, few])
+    #expect(bench.heard(by: reader) == ["hello", "ok 1"])
+    bench.store(first: 2)
+    #expect(bench.heldBack == [many, few])
+    bench.store(first: 1)
+
+    #expect(bench.heldBack.isEmpty)
+  }
+
+  @Test func `is counted`() {
+    var bench = HubBench.make { $0.repliesMax = 2 }
+    let connection = bench.connect()
+
+    send(3, from: connection, &bench)
+
+    let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
+    #expect(figures.contains("timersync_held_back_total 1\n"))
+  }
+}
+
+@Suite struct `An address in haste` {
+  private func bench() -> HubBench {
+    HubBench.make { $0.httpRequests.perSecond = 2 }
+  }
+
+  @Test func `is told 429 by HTTP, and when to come again`() {
+    var bench = bench()
+
+    let statuses = (1...11).map { _ in bench.http("GET", "/api/timers").status }
+    let refused = bench.http("GET", "/healthz")
+
+    #expect(statuses == Array(repeating: 200, count: 10) + [429])
+    #expect(refused.status == 429)
+    #expect(refused.headers.contains(HTTPHeader("Retry-After", "1")))
+    #expect(Message(refused.body).code == "rateLimited")
+  }
+
+  @Test func `is served again a little later`() {
+    var bench = bench()
+    for _ in 1...11 { _ = bench.http("GET", "/api/timers") }
+
+    bench.wait(1)
+    let answer = bench.http("GET", "/api/timers")
+
+    #expect(answer.status == 200)
+  }
+
+  @Test func `changes nothing with what is refused`() {
+    var bench = bench()
+    for _ in 1...10 { _ = bench.http("GET", "/api/timers") }
+
+    _ = bench.request("POST", "/api/timers/tea/start")
+
+    #expect(bench.pendingWrites.isEmpty)
+  }
+
+  @Test func `costs another one nothing, but all of its network the same`() {
+    var bench = bench()
+    for _ in 1...11 { _ = bench.http("GET", "/api/timers", from: "2001:db8::1") }
+
+    let statuses = ["2001:db8::2", "2001:db8:0:1::1", "192.0.2.1"].map {
+      bench.http("GET", "/api/timers", from: $0).status
     }
 
-    #expect(bench.closeCodes[connection] == nil)
+    #expect(statuses == [429, 200, 200])
+  }
+
+  @Test func `is counted`() {
+    var bench = bench()
+    for _ in 1...12 { _ = bench.http("GET", "/api/timers") }
+    bench.wait(1)
+
+    let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
+    #expect(figures.contains("timersync_refusals_total{code=\"rateLimited\"} 2\n"))
+  }
+
+  @Test func `is forgotten when it has been calm`() {
+    var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
+
+    for number in 0..<100_000 {
+      let now = Instant(Seconds(microseconds: Int64(number) * 1_000))
+      let isGranted = budgets.take(for: "address \(number)", at: now)
+      #expect(isGranted)
+    }
+
+    #expect(budgets.count < 5_000)
+  }
+
+  @Test func `is not forgotten while it is in haste`() {
+    var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
+    for _ in 1...10 { _ = budgets.take(for: "hasty", at: 0) }
+
+    for number in 0..<3_000 { _ = budgets.take(for: "address \(number)", at: 0) }
+
+    let isGranted = budgets.take(for: "hasty", at: 0)
+    #expect(!isGranted)
+  }
+}
+
+@Suite struct `A server with narrower settings` {
+  private func bench() -> HubBench {
+    HubBench.make {
+      $0.titleBytesMax = 5
+      $0.warningsMax = 1
+    }
+  }
+
+  @Test(arguments: [
+    #"{"command":"start","title":"Pasta!"}"#, #"{"command":"update","title":"Pasté"}"#,
+    #"{"command":"start","warnings":[2,1]}"#, #"{"command":"update","warnings":[2,1]}"#,
+  ])
+  func `refuses what is longer, with the state beside`(_ json: String) {
+    var bench = bench()
+    bench.ask(#"{"command":"start"}"#)
+
+    let reply = bench.ask(json)
+
+    #expect(reply.code == "badRequest")
+    #expect(reply.timer?.text("title") == "")
+  }
+
+  @Test func `takes what is not`() {
+    var bench = bench()
+
+    let reply = bench.ask(#"{"command":"start","title":"Pasta","warnings":[60]}"#)
+
+    #expect(reply.isOK == true)
   }
 }

@@ -5,6 +5,7 @@ import WebSocketTransport
 /// - `join` and `leave`: of the one group, which `broadcast:COUNT:SIZE` sends to (its frames replace each
 ///   other) as does `flood:COUNT:SIZE` (they don't), at most one batch of 100 a turn of the loop;
 /// - `large:SIZE`: a message of that size; `close`: the end with 1001;
+/// - `hold:MICROSECONDS`: its connection is not read until then;
 /// - `post`: an answer by way of the mailbox; `wake:MICROSECONDS`: one at that deadline.
 struct Echo {
   let mailbox: Mailbox<String>
@@ -17,6 +18,7 @@ struct Echo {
   private var left = 0
   private var size = 0
   private var wakeAsker: ConnectionID?
+  private var heldBack: ConnectionID?
   private var counters = TransportCounters()
   private static let everybody = GroupID(1)
   private static let large = pattern(2_000_000)
@@ -46,6 +48,8 @@ struct Echo {
         actions.append(.send(Frame(Array(item.value.utf8)), to: id))
       }
     case .received(let id, let text): obey(String(decoding: text, as: UTF8.self), id, &actions)
+    case .receivedBinary(let id, let bytes):
+      actions.append(.send(Frame(bytes, isBinary: true), to: id))
     case .closed(let id):
       closedCount += 1
       precondition(live.remove(id) != nil, "closed twice, or never opened")
@@ -73,6 +77,9 @@ struct Echo {
     case "large" where words.count == 2:
       actions.append(.send(Frame(Array(repeating: 0x78, count: Int(words[1]) ?? 0)), to: id))
     case "close": actions.append(.close(id, .goingAway, reason: "as you wish"))
+    case "hold" where words.count == 2:
+      heldBack = id
+      actions += [.holdBack(id), .wake(afterMicroseconds: Int64(words[1]))]
     case "post":
       asker = id
       mailbox.post("posted")
@@ -85,6 +92,10 @@ struct Echo {
 
   /// Sends the next frames of a broadcast: `17 xxxxx`, numbered throughout, filled up to the size.
   private mutating func deadline(_ actions: inout [TransportAction]) {
+    if let connection = heldBack {
+      heldBack = nil
+      actions.append(.readOn(connection))
+    }
     if let asker = wakeAsker {
       wakeAsker = nil
       actions.append(.send(Frame(Array("woken".utf8)), to: asker))

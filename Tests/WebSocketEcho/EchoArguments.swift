@@ -56,6 +56,7 @@ struct EchoArguments {
     case "--connections-max": options.connectionsMax = Int(value) ?? 20_000
     case "--message-bytes-max": options.messageBytesMax = Int(value) ?? 16_384
     case "--unsent-bytes-max": options.unsentBytesMax = Int(value) ?? 262_144
+    case "--binary": options.acceptsBinary = value == "yes"
     case "--rehearsals": rehearsalCount = Int(value) ?? 0
     default: bound(name, value)
     }

@@ -103,6 +103,54 @@ class TestMessages:
             plain.sendall(frame(1, b"a", final=False) + frame(9, b"p") + frame(0, b"b"))
             assert sorted([read_frame(plain), read_frame(plain)]) == [(1, b"ab"), (10, b"p")]
 
+    @pytest.mark.parametrize("message", [b"", b"binary", bytes(range(256)) * 40, "text"])
+    def test_binary_comes_back_where_it_is_taken(self, message):
+        with running("--binary", "yes") as server, connect(server.url) as ws:
+            ws.send(message)
+            assert ws.recv(timeout=5) == message
+
+    def test_who_is_held_back_is_read_later_and_in_order(self, server):
+        with contextlib.closing(server.web_socket()) as plain:
+            began = time.monotonic()
+            texts = [b"%d" % number for number in range(5_000)]
+            plain.sendall(frame(1, b"hold:300000") + b"".join(frame(1, text) for text in texts[:20]))
+            plain.sendall(b"".join(frame(1, text) for text in texts[20:]))
+            got = []
+            while len(got) < len(texts):
+                got.append(read_frame(plain))
+                # What libwebsockets had read with the first may come at once: 1 KiB of it at most, and as much again.
+                assert len(got) < 400 or time.monotonic() - began > 0.25
+            assert got == [(1, text) for text in texts]
+
+    def test_who_is_held_back_holds_up_nobody_else(self, server):
+        with contextlib.closing(server.web_socket()) as held, connect(server.url) as ws:
+            held.sendall(frame(1, b"hold:2000000"))
+            began = time.monotonic()
+            ws.send("x")
+            assert ws.recv(timeout=5) == "x"
+            assert time.monotonic() - began < 1.5
+
+    def test_who_is_held_back_hears_and_may_go(self):
+        with running() as server, connect(server.url) as ws:
+            with contextlib.closing(server.web_socket()) as held:
+                held.sendall(frame(1, b"join"))
+                assert read_frame(held) == (1, b"joined")
+                held.sendall(frame(1, b"hold:60000000"))
+                ws.send("broadcast:1:20")
+                assert read_frame(held)[0] == 1
+            # It went while it was held back: that is seen at the stop at the latest.
+            server.tell()
+
+    def test_who_is_held_back_is_told_of_the_end(self):
+        with running() as server, contextlib.closing(server.web_socket()) as held:
+            held.sendall(frame(1, b"hold:60000000"))
+            time.sleep(0.1)
+            server.tell()
+            opcode, body = read_frame(held)
+            assert (opcode, body[:2]) == (8, struct.pack("!H", 1001))
+            held.sendall(frame(8, body[:2]))
+            assert held.recv(10) == b""
+
     @pytest.mark.parametrize("size", [125, 126, 65_535, 65_536, 1_000_000])
     def test_answers_may_be_large(self, server, size):
         with connect(server.url, max_size=None) as ws:

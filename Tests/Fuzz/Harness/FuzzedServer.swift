@@ -21,6 +21,7 @@ struct FuzzedServer {
   private var speakers: [ConnectionID?] = [nil, nil, nil, nil]
   private var speaker = 0
   private var groups: [GroupID: Set<ConnectionID>] = [:]
+  private var heldBack: Set<ConnectionID> = []
   private var requests: [RequestID: Bool] = [:]
   private var lastNumber: UInt64 = 0
 
@@ -57,6 +58,8 @@ struct FuzzedServer {
     var options = HubOptions(epoch: "epoch")
     options.timersMax = 8
     options.subscriptionsMax = 8
+    options.repliesMax = 4
+    options.pendingMax = 12
     return options
   }
 
@@ -124,6 +127,7 @@ struct FuzzedServer {
 
   private mutating func leave(_ connection: ConnectionID) {
     peers[connection] = nil
+    heldBack.remove(connection)
     for group in groups.keys { groups[group]?.remove(connection) }
     for place in speakers.indices where speakers[place] == connection { speakers[place] = nil }
     handle(.transport(.closed(connection)))
@@ -160,6 +164,7 @@ struct FuzzedServer {
     peers = [:]
     groups = [:]
     requests = [:]
+    heldBack = []
     speakers = [nil, nil, nil, nil]
     var actions = HubActions()
     hub = Hub(Self.options, clock: clock, contents: disk.contents, at: now, &actions)
@@ -198,6 +203,7 @@ struct FuzzedServer {
     for _ in 0..<10 where !disk.pending.isEmpty { store(.max, refusing: false) }
     // One that has stopped, with its disk or without, owes nothing more.
     guard !isStopped else { return }
+    require(heldBack.isEmpty || !disk.pending.isEmpty, "held back with nothing on its way")
     for peer in peers.values {
       require(peer.owed.isEmpty, "\(peer.owed.count) requests were never answered")
     }
@@ -234,6 +240,11 @@ struct FuzzedServer {
       case .leave(let connection, let group):
         require(groups[group]?.remove(connection) != nil, "left without having joined")
       case .close(let connection, _, _): closing.append(connection)
+      case .holdBack(let connection):
+        require(peers[connection] != nil, "a connection that is gone is held back")
+        require(heldBack.insert(connection).inserted, "held back twice")
+      case .readOn(let connection):
+        require(heldBack.remove(connection) != nil, "read on without having been held back")
       case .respond(let response, let id): respond(response, to: id)
       case .wake(let delay): wakeAt = delay.map { now + Seconds(microseconds: $0) }
       case .stop: isStopped = true

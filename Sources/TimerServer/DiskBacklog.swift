@@ -1,0 +1,39 @@
+import TimerStorage
+
+/// What the disk has told and the hub has not heard yet, in its order and in pieces.
+///
+/// A disk that was busy reports thousands of changes at once, each of which is shown to everybody who looks
+/// on: between two pieces the loop has its turn, so that no tick waits for all of them.
+struct DiskBacklog {
+  private var notes: [DiskNote] = []
+  private var first = 0
+
+  /// How many reports the hub hears at once.
+  static let reportsMax = 8
+
+  var isEmpty: Bool { first == notes.count }
+
+  mutating func append(_ more: [DiskNote]) {
+    for note in more {
+      guard case .stored(let reports) = note else {
+        notes.append(note)
+        continue
+      }
+      for start in stride(from: 0, to: reports.count, by: Self.reportsMax) {
+        let end = min(start + Self.reportsMax, reports.count)
+        notes.append(.stored(Array(reports[start..<end])))
+      }
+    }
+  }
+
+  mutating func takeFirst() -> DiskNote? {
+    guard first < notes.count else { return nil }
+    let note = notes[first]
+    first += 1
+    if first == notes.count {
+      notes.removeAll(keepingCapacity: false)
+      first = 0
+    }
+    return note
+  }
+}

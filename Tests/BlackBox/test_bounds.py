@@ -1,0 +1,86 @@
+"""Bounds that are options: who wants more waits, or is told so."""
+
+import json
+
+from raw_socket import RawSocket, text
+from timer_server import Server
+
+
+def test_five_hundred_requests_at_once_are_each_answered(tmp_path):
+    """Who sends more than may wait is held back, and each request is answered, in order."""
+    server = Server(tmp_path / "data", "--replies", "4", "--pending", "8").start()
+    try:
+        with RawSocket(server.port).open() as many, RawSocket(server.port).open() as few:
+            start = '{"id":%d,"command":"start","timer":"t%d","duration":60,"force":true}'
+            many.send(b"".join(text(start % (number, number % 7)) for number in range(500)))
+            few.send(text('{"id":"few","command":"start","timer":"few"}'))
+            assert json.loads(few.message())["reply"] == "few"
+            replies = [json.loads(many.message()) for _ in range(500)]
+        assert [reply["reply"] for reply in replies] == list(range(500))
+        assert all(reply["ok"] for reply in replies)
+        revisions = [reply["timer"]["revision"] for reply in replies]
+        assert revisions == sorted(set(revisions))
+    finally:
+        assert server.stop() == 0
+
+
+def test_who_is_held_back_may_go(tmp_path):
+    """Connections that ask for much and go without waiting leave nothing behind."""
+    server = Server(tmp_path / "data", "--replies", "2").start()
+    try:
+        for _ in range(20):
+            with RawSocket(server.port).open() as one:
+                one.send(b"".join(text('{"command":"start","force":true}') for _ in range(200)))
+        with RawSocket(server.port).open() as last:
+            last.send(text('{"id":1,"command":"list"}'))
+            assert json.loads(last.message())["ok"]
+            last.send(text('{"id":2,"command":"start","force":true}'))
+            assert json.loads(last.message())["ok"]
+    finally:
+        assert server.stop() == 0
+
+
+def test_requests_by_http_are_bounded(tmp_path):
+    """Above so many a second, 429 says when to come again; a WebSocket has a bound of its own."""
+    server = Server(tmp_path / "data", "--http-requests", "2").start()
+    try:
+        with RawSocket(server.port) as one:
+            answers = []
+            for _ in range(15):
+                one.send(b"GET /api/timers HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                answers.append(one.answer())
+        statuses = [status for status, _, _ in answers]
+        assert set(statuses[:10]) == {200}
+        assert statuses.count(429) >= 3, statuses
+        _, headers, body = next(answer for answer in answers if answer[0] == 429)
+        assert headers["retry-after"] == "1"
+        assert json.loads(body)["error"]["code"] == "rateLimited" and json.loads(body)["error"]["retryable"]
+        with RawSocket(server.port).open() as one:
+            one.send(text('{"id":1,"command":"list"}'))
+            assert json.loads(one.message())["ok"]
+    finally:
+        assert server.stop() == 0
+
+
+def test_titles_and_warnings_may_be_held_shorter(tmp_path):
+    """`--title-bytes` and `--warnings` narrow what the protocol allows, by HTTP too."""
+    server = Server(tmp_path / "data", "--title-bytes", "5", "--warnings", "1").start()
+    try:
+        with RawSocket(server.port).open() as one:
+            for message, code in [
+                ('{"command":"start","title":"Pasta","warnings":[60]}', None),
+                ('{"command":"update","title":"Pasta!"}', "badRequest"),
+                ('{"command":"update","warnings":[60,10]}', "badRequest"),
+            ]:
+                one.send(text(message))
+                reply = json.loads(one.message())
+                assert reply.get("error", {}).get("code") == code, reply
+                assert reply["timer"]["title"] == "Pasta" and reply["timer"]["warnings"] == [60]
+            body = b'{"title":"Pasta!"}'
+            with RawSocket(server.port) as http:
+                http.send(
+                    b"POST /api/timers/tea/start HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
+                    % (len(body), body))
+                assert http.answer()[0] == 400
+    finally:
+        assert server.stop() == 0

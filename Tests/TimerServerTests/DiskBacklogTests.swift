@@ -1,0 +1,59 @@
+import Testing
+import TimerStorage
+
+@testable import TimerServer
+
+@Suite struct `What the disk has told` {
+  private func stored(_ tickets: ClosedRange<UInt64>) -> DiskNote {
+    .stored(tickets.map { WriteReport(ticket: $0, result: .success(())) })
+  }
+
+  /// The tickets of each piece; an empty one for what is no report.
+  private func pieces(_ backlog: inout DiskBacklog) -> [[UInt64]] {
+    var pieces: [[UInt64]] = []
+    while let note = backlog.takeFirst() {
+      if case .stored(let reports) = note {
+        pieces.append(reports.map(\.ticket))
+      } else {
+        pieces.append([])
+      }
+    }
+    return pieces
+  }
+
+  @Test func `comes in pieces of a few, in its order`() {
+    var backlog = DiskBacklog()
+
+    backlog.append([stored(1...3), stored(4...22)])
+    let pieces = pieces(&backlog)
+
+    #expect(pieces.map(\.count) == [3, 8, 8, 3])
+    #expect(pieces.flatMap(\.self) == Array(1...22))
+  }
+
+  @Test func `keeps its place before what is told later`() {
+    var backlog = DiskBacklog()
+    backlog.append([stored(1...20)])
+    _ = backlog.takeFirst()
+
+    backlog.append([.external([]), stored(21...22)])
+    let pieces = pieces(&backlog)
+
+    #expect(pieces == [Array(9...16), Array(17...20), [], [21, 22]])
+  }
+
+  @Test func `is empty when all was heard, and when nothing was told`() {
+    var backlog = DiskBacklog()
+    backlog.append([.stored([])])
+    #expect(backlog.isEmpty)
+
+    backlog.append([stored(1...9)])
+    _ = backlog.takeFirst()
+    #expect(!backlog.isEmpty)
+    _ = backlog.takeFirst()
+
+    #expect(backlog.isEmpty)
+    let next = backlog.takeFirst()
+    #expect(next.map { _ in true } == nil)
+  }
+}
