@@ -92,6 +92,9 @@ final class HTTPExchange {
     }
   }
 
+  /// Whether a request is on its way.
+  var isReading: Bool { phase == .reading }
+
   /// Whether the peer is waited for, and might be given up for another one: at once when it has had its answer.
   func mayGiveWay(atMilliseconds now: UInt64) -> Bool {
     switch phase {

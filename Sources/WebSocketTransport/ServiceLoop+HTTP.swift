@@ -37,7 +37,9 @@ extension ServiceLoop: HTTPExchangeOwner {
   /// Whether the next one is accepted now. When all come back at once after a restart, those whose handshake is
   /// under way are not thrown out for the next: it waits until they are through, or were given their time.
   func hasRoomForOneMore() -> Bool {
-    if !isFull || isStopping || longestWaiting != nil { return true }
+    guard isFull, !isStopping, longestWaiting == nil,
+      exchanges.values.contains(where: \.isReading)
+    else { return true }
     if !isAcceptanceWatched {
       isAcceptanceWatched = true
       watch(.acceptance, afterMilliseconds: HTTPExchange.graceMilliseconds / 4)
