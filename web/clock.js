@@ -22,6 +22,7 @@ export class ServerClock {
   forget() {
     this.samples = [];
     this.best = null;
+    this.syncedAt = null; // when the last exchange was answered
     this.target = null;
     this.slew = { amount: 0, since: 0 };
   }
@@ -50,6 +51,7 @@ export class ServerClock {
       return;
     }
     const isFirst = !this.isSynced;
+    this.syncedAt = t3;
     this.samples = this.samples.filter(function (old) { return t3 - old.at < SAMPLE_LIFE; });
     this.samples.push(sample);
     this.best = this.samples.reduce(function (best, next) {

@@ -2,9 +2,23 @@
 
 const DOUBT_AFTER = 3; // seconds
 
-// Null while everything is confirmed. `refusal` is what the server says over HTTP when it
-// lets no socket in.
+// `words` are for the stale mark, null while everything is confirmed; `sync` says how well
+// the clocks agree, null before they were compared. `refusal` is what the server says over
+// HTTP when it lets no socket in.
 export function freshness(client, refusal) {
+  return { words: trouble(client, refusal), sync: agreement(client.clock) };
+}
+
+// Half the round trip is what the offset may be wrong by.
+function agreement(clock) {
+  if (!clock.isSynced) {
+    return null;
+  }
+  const milliseconds = Math.max(1, Math.ceil(clock.roundTrip * 500));
+  return "± " + milliseconds + " ms, synced " + age(clock.monotonic() - clock.syncedAt) + " ago";
+}
+
+function trouble(client, refusal) {
   const link = client.link;
   const now = client.clock.monotonic();
   const confirmed = link.confirmedAt === null ? "" : " — last confirmed " + age(now - link.confirmedAt) + " ago";

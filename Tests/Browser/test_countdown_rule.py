@@ -7,14 +7,14 @@ DAY = 86400
 
 @pytest.fixture(scope="module")
 def rule(browser, web_files):
-    """Calls a function of countdown.js with the given arguments."""
+    """Calls a function of countdown.js, or of duration.js, with the given arguments."""
     page = browser.new_page()
     page.goto(web_files + "/favicon.svg")
 
     def rule(function, *arguments):
         return page.evaluate(
-            "([name, given]) => import('/countdown.js').then((rule) => rule[name](...given))",
-            [function, list(arguments)],
+            "([file, name, given]) => import(file).then((rule) => rule[name](...given))",
+            ["/duration.js" if function == "parseDuration" else "/countdown.js", function, list(arguments)],
         )
 
     rule.page = page
@@ -206,7 +206,7 @@ def test_no_duration_asks_for_a_stopwatch(rule, typed):
 )
 def test_what_is_no_duration_is_refused_in_words(rule, typed):
     words = rule.page.evaluate(
-        """(typed) => import('/countdown.js').then((rule) => {
+        """(typed) => import('/duration.js').then((rule) => {
             try { return 'taken for ' + rule.parseDuration(typed); } catch (error) { return error.message; }
         })""",
         typed,

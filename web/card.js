@@ -1,5 +1,7 @@
-// What the page looks like. DOM only: no socket, no clock. Every word from the wire goes in
-// as text.
+// What a timer's card looks like. DOM only: no socket, no clock. Every word from the wire goes
+// in as text.
+
+import { announce, setAttribute, setText } from "./shell.js";
 
 const MESSAGE_STAYS = 10000; // milliseconds, as setTimeout counts
 const REALLY_STAYS = 4000;
@@ -13,7 +15,7 @@ const PRIMARY = {
 };
 const NEEDS_RUN = ["subtract", "add", "finish"];
 
-// One timer, as a card of the dashboard or as a whole screen.
+// One timer, as a card of the dashboard.
 export class TimerView {
   // options: `name`, `press(command)`, and the link below: `href` and `linkText`.
   constructor(options) {
@@ -27,7 +29,6 @@ export class TimerView {
     this.find("a").setAttribute("href", options.href);
     this.element.addEventListener("click", this.click.bind(this, options.press));
     this.find(".name").textContent = options.name;
-    this.shape = "";
     this.status = null;
     this.showWaiting();
   }
@@ -46,7 +47,6 @@ export class TimerView {
     setAttribute(this.element, "data-level", reading.level);
     this.showProgress(reading);
     this.showControls();
-    this.fit();
   }
 
   // Nobody has started this timer yet.
@@ -71,34 +71,6 @@ export class TimerView {
     clearTimeout(this.messageEnd);
     message.textContent = words;
     this.messageEnd = setTimeout(function () { message.textContent = ""; }, MESSAGE_STAYS);
-  }
-
-  // The largest digits for the space there is. Only for a whole screen; a card's are set by
-  // the style sheet. Measured anew when the number of digits changes or the window does.
-  fit(isForced) {
-    const shape = this.digits.textContent.replace(/[0-9]/g, "0");
-    if (!this.fills || (shape === this.shape && !isForced) || this.digits.hidden) {
-      return;
-    }
-    this.shape = shape;
-    const stage = this.digits.parentElement;
-    this.digits.style.fontSize = "100px";
-    const size = this.digits.getBoundingClientRect();
-    const scale = Math.min(stage.clientWidth / size.width, stage.clientHeight / size.height);
-    this.digits.style.fontSize = Math.floor(100 * scale) + "px";
-  }
-
-  // From now on this is the whole screen.
-  fill() {
-    this.fills = true;
-    this.find("h2").setAttribute("aria-level", "1");
-    this.find("[data-command=remove]").hidden = true;
-    const fit = this.fit.bind(this, true);
-    if (window.ResizeObserver) {
-      new ResizeObserver(fit).observe(this.digits.parentElement); // a mark above takes room, too
-    } else {
-      window.addEventListener("resize", fit);
-    }
   }
 
   // Controls that would be refused say so and stay reachable: a button that is disabled
@@ -180,19 +152,6 @@ export class TimerView {
   }
 }
 
-// How fresh what the screen shows is. Null hides the mark.
-export function showLink(words) {
-  const mark = document.getElementById("link");
-  mark.hidden = words === null;
-  setText(mark, words || "");
-  document.body.classList.toggle("stale", words !== null);
-}
-
-// For those who listen: what has changed, not each second.
-export function announce(words) {
-  document.getElementById("announcer").textContent = words;
-}
-
 function statusWords(state, reading) {
   if (state.status === "idle") {
     return "ready";
@@ -202,17 +161,4 @@ function statusWords(state, reading) {
 
 function verb(command) {
   return { add: "add to", subtract: "take from" }[command] || command;
-}
-
-// Touching the DOM costs layout, even for what is there already.
-function setText(element, text) {
-  if (element.textContent !== text) {
-    element.textContent = text;
-  }
-}
-
-function setAttribute(element, name, value) {
-  if (element.getAttribute(name) !== value) {
-    element.setAttribute(name, value);
-  }
 }
