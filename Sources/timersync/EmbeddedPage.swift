@@ -23,13 +23,16 @@ enum EmbeddedPage {
       "freshness.js": PackageResources.freshness_js,
       "index.html": PackageResources.index_html,
       "language.js": PackageResources.language_js,
+      "laps.js": PackageResources.laps_js,
       "main.js": PackageResources.main_js,
       "markup.js": PackageResources.markup_js,
+      "order.js": PackageResources.order_js,
       "session.js": PackageResources.session_js,
       "shell.js": PackageResources.shell_js,
       "style.css": PackageResources.style_css,
       "timersync.js": PackageResources.timersync_js,
       "token.js": PackageResources.token_js,
+      "undo.js": PackageResources.undo_js,
     ]
   }
 }
