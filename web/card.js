@@ -1,164 +1,164 @@
-// What a timer's card looks like. DOM only: no socket, no clock. Every word from the wire goes
-// in as text.
+// One timer of the dashboard. DOM only: no socket, no clock. Every word from the wire goes in as text.
 
-import { announce, setAttribute, setText } from "./shell.js";
+import { define, t } from "./language.js";
+import { setAttribute, setText } from "./shell.js";
 
-const MESSAGE_STAYS = 10000; // milliseconds, as setTimeout counts
-const REALLY_STAYS = 4000;
+define({
+  "status.running": "Running",
+  "status.paused": "Paused",
+  "status.idle": "Ready",
+  "status.finished": "Finished",
+  "status.overtime": "Overtime",
+  "press.start": "Start",
+  "press.again": "Start again",
+  "press.pause": "Pause",
+  "press.resume": "Resume",
+  "press.lap": "Lap",
+  "press.minutes": "{sign}{n} min",
+  "press.seconds": "{sign}{n} s",
+  "card.time": "Time of {name}",
+  "card.more": "More for {name}",
+  "card.ends": "ends at {time}",
+  "card.ended": "ended at {time}",
+  "card.laps": { one: "{n} lap", other: "{n} laps" },
+  "card.dark": "screens are dark"
+});
 
-const PRIMARY = {
-  unknown: { command: "start", label: "Start as a stopwatch" },
-  idle: { command: "start", label: "Start" },
-  running: { command: "pause", label: "Pause" },
-  paused: { command: "resume", label: "Resume" },
-  finished: { command: "start", label: "Start again" }
-};
-const NEEDS_RUN = ["subtract", "add", "finish"];
+const PRIMARY = { idle: "start", running: "pause", paused: "resume", finished: "start" };
+const STEPS = 400; // what a bar is drawn in: less cannot be seen
 
-// One timer, as a card of the dashboard.
-export class TimerView {
-  // options: `name`, `press(command)`, and the link below: `href` and `linkText`.
-  constructor(options) {
+let count = 0;
+
+export class Card {
+  // `press(command, event)` is called for each button.
+  constructor(name, press) {
     const template = document.getElementById("timer");
-    this.name = options.name;
+    this.name = name;
     this.element = document.importNode(template.content, true).firstElementChild;
-    this.digits = this.find(".digits");
-    this.digits.setAttribute("data-timer", options.name);
-    this.digits.setAttribute("aria-label", "Time of " + options.name);
-    this.find("a").textContent = options.linkText;
-    this.find("a").setAttribute("href", options.href);
-    this.element.addEventListener("click", this.click.bind(this, options.press));
-    this.find(".name").textContent = options.name;
-    this.status = null;
-    this.showWaiting();
+    this.parts = {};
+    ["h2", ".name", ".status", ".digits", ".note", ".message", ".progress", ".main"].forEach(function (selector) {
+      this.parts[selector] = this.element.querySelector(selector);
+    }, this);
+    this.article = this.element.firstElementChild;
+    this.bar = this.parts[".progress"].firstElementChild;
+    this.shown = {};
+    this.setUp();
+    this.element.addEventListener("click", function (event) {
+      const button = event.target.closest("button");
+      if (button !== null) {
+        press(button.getAttribute("data-command"), event);
+      }
+    });
   }
 
-  // state: as the server sent it; reading: what of it is shown now (see countdown.js).
+  // state: as the server sent it; reading: what of it is shown now (see countdown.js). Only what differs is touched:
+  // two hundred cards are painted each second.
   show(state, reading) {
-    this.status = state.status;
-    setText(this.find("h2"), state.title || state.timer);
-    this.find(".name").hidden = !state.title || state.title === state.timer;
-    this.find(".waiting").hidden = true;
-    this.digits.hidden = false;
-    setText(this.find(".status"), statusWords(state, reading));
-    setText(this.digits, reading.text);
-    this.digits.classList.toggle("long", reading.text.length > 7);
-    setAttribute(this.element, "data-status", state.status);
-    setAttribute(this.element, "data-level", reading.level);
+    if (state !== this.shown.state) {
+      this.showState(state);
+    }
+    if (reading.text !== this.shown.text) {
+      this.shown.text = reading.text;
+      this.parts[".digits"].textContent = reading.text;
+      setAttribute(this.parts[".digits"], "data-length", reading.text.length > 7 ? "long" : reading.text.length > 5 ? "middle" : "short");
+    }
+    if (reading.level !== this.shown.level || state !== this.shown.state) {
+      this.shown.level = reading.level;
+      setAttribute(this.article, "data-level", reading.level);
+      setText(this.parts[".status"], statusWords(state, reading));
+      setText(this.parts[".note"], noteOf(state, reading));
+    }
     this.showProgress(reading);
-    this.showControls();
-  }
-
-  // Nobody has started this timer yet.
-  showWaiting() {
-    this.status = null;
-    setText(this.find("h2"), this.name);
-    this.find(".name").hidden = true;
-    setText(this.find(".status"), "not started yet");
-    setText(this.find(".waiting strong"), this.name);
-    this.find(".waiting").hidden = false;
-    this.digits.hidden = true;
-    setText(this.digits, "");
-    setAttribute(this.element, "data-status", "unknown");
-    setAttribute(this.element, "data-level", "calm");
-    this.find(".progress").hidden = true;
-    this.showControls();
+    this.shown.state = state;
   }
 
   // Why a button did not do what was wished.
   say(words) {
-    const message = this.find(".message");
-    clearTimeout(this.messageEnd);
-    message.textContent = words;
-    this.messageEnd = setTimeout(function () { message.textContent = ""; }, MESSAGE_STAYS);
+    this.parts[".message"].textContent = words;
   }
 
-  // Controls that would be refused say so and stay reachable: a button that is disabled
-  // while it has the focus drops a keyboard user at the top of the page.
+  // A control that would be refused says so and stays reachable: a button that is disabled while it has the focus
+  // drops a keyboard user at the top of the page.
   enable(isEnabled) {
     if (isEnabled !== this.isEnabled) {
       this.isEnabled = isEnabled;
-      this.showControls();
+      this.showButtons();
     }
   }
 
   // — inside —
 
-  showProgress(reading) {
-    const bar = this.find(".progress");
-    const isEndless = reading.fraction === null;
-    bar.hidden = false;
-    bar.classList.toggle("endless", isEndless);
-    if (!isEndless) {
-      bar.firstElementChild.style.transform = "scaleX(" + reading.fraction.toFixed(4) + ")";
-    }
+  setUp() {
+    count += 1;
+    this.parts["h2"].id = "timer-" + count;
+    this.article.setAttribute("aria-labelledby", "timer-" + count);
+    this.element.setAttribute("data-name", this.name);
+    this.parts[".digits"].setAttribute("data-timer", this.name);
+    this.parts[".digits"].setAttribute("aria-label", t("card.time", { name: this.name }));
+    this.button("subtract").textContent = t("press.minutes", { sign: "−", n: 1 });
+    this.button("add").textContent = t("press.minutes", { sign: "+", n: 1 });
+    this.button("lap").textContent = t("press.lap");
+    this.button("more").setAttribute("aria-label", t("card.more", { name: this.name }));
   }
 
-  showControls() {
-    const primary = this.find(".primary");
-    const meaning = PRIMARY[this.status || "unknown"];
-    setText(primary, meaning.label);
-    setAttribute(primary, "data-command", meaning.command);
-    for (const button of this.element.querySelectorAll("button")) {
-      setAttribute(button, "aria-disabled", String(!this.isUseful(button.dataset.command)));
-    }
+  showState(state) {
+    setText(this.parts["h2"], state.title || state.timer);
+    this.parts[".name"].hidden = !state.title || state.title === state.timer;
+    setText(this.parts[".name"], state.timer);
+    setAttribute(this.article, "data-status", state.status);
+    setAttribute(this.article, "data-type", state.type);
+    this.status = state.status;
+    this.showButtons();
   }
 
-  isUseful(command) {
-    if (!this.isEnabled) {
-      return false;
-    }
-    if (this.status === null) {
-      return command === "start";
-    }
-    const isRun = this.status === "running" || this.status === "paused";
-    return command === "reset" ? this.status !== "idle" : isRun || NEEDS_RUN.indexOf(command) < 0;
-  }
-
-  click(press, event) {
-    const button = event.target.closest("button");
-    if (button === null) {
+  showButtons() {
+    if (!this.status) {
       return;
     }
-    const command = button.dataset.command;
-    if (this.isEnabled && !this.isUseful(command)) {
-      this.say("“" + this.name + "” is " + (this.status || "not started yet") + ": there is nothing to " + verb(command) + ".");
-    } else if (command === "remove" && this.isEnabled && !button.classList.contains("really")) {
-      this.askAgain(button);
-    } else {
-      this.calmDown();
-      press(command);
+    const command = PRIMARY[this.status];
+    const isRun = this.status === "running" || this.status === "paused";
+    setText(this.parts[".main"], t(this.status === "finished" ? "press.again" : "press." + command));
+    setAttribute(this.parts[".main"], "data-command", command);
+    setAttribute(this.parts[".main"], "aria-disabled", String(!this.isEnabled));
+    setAttribute(this.button("subtract"), "aria-disabled", String(!this.isEnabled || !isRun));
+    setAttribute(this.button("add"), "aria-disabled", String(!this.isEnabled || !isRun));
+    setAttribute(this.button("lap"), "aria-disabled", String(!this.isEnabled || this.status !== "running"));
+  }
+
+  showProgress(reading) {
+    const step = reading.fraction === null ? null : Math.round(reading.fraction * STEPS);
+    if (step !== this.shown.step) {
+      this.shown.step = step;
+      this.parts[".progress"].classList.toggle("endless", step === null);
+      this.bar.style.transform = step === null ? "" : "scaleX(" + step / STEPS + ")";
     }
   }
 
-  // Removing takes a second press on the same button.
-  askAgain(button) {
-    button.classList.add("really");
-    setText(button, "Really?");
-    announce("Press again to remove " + this.name);
-    button.addEventListener("blur", this.calmDown.bind(this), { once: true });
-    this.reallyEnd = setTimeout(this.calmDown.bind(this), REALLY_STAYS);
-  }
-
-  calmDown() {
-    const button = this.find("[data-command=remove]");
-    clearTimeout(this.reallyEnd);
-    button.classList.remove("really");
-    setText(button, "Remove");
-  }
-
-  find(selector) {
-    return this.element.querySelector(selector);
+  button(command) {
+    return this.element.querySelector("[data-command=" + command + "]");
   }
 }
 
-function statusWords(state, reading) {
-  if (state.status === "idle") {
-    return "ready";
-  }
-  return state.status === "running" && reading.level === "overtime" ? "overtime" : state.status;
+export function statusWords(state, reading) {
+  return t(state.status === "running" && reading.level === "overtime" ? "status.overtime" : "status." + state.status);
 }
 
-function verb(command) {
-  return { add: "add to", subtract: "take from" }[command] || command;
+// What is worth knowing beside the time: a message that stands, when it ends, how many laps.
+export function noteOf(state, reading) {
+  return [
+    state.signal && state.signal.kind === "blackout" ? t("card.dark") : "",
+    state.message ? "“" + state.message.text.replace(/\s+/g, " ") + "”" : "",
+    state.laps ? t("card.laps", { n: state.laps.length }) : "",
+    state.status === "running" && state.type === "timer" ? endWords(state, reading) : ""
+  ].filter(Boolean).join(" · ");
+}
+
+// Time of day where the viewer is, of an instant on the server's clock.
+function endWords(state, reading) {
+  const endsAt = state.lastElapsedTimeCalculatedAt + state.duration - state.elapsedTime;
+  return t(reading.level === "overtime" ? "card.ended" : "card.ends", { time: timeOfDay(endsAt) });
+}
+
+export function timeOfDay(instant) {
+  return new Date(instant * 1000).toLocaleTimeString(document.documentElement.lang + "-u-nu-latn", { hour: "numeric", minute: "2-digit" });
 }

@@ -1,125 +1,355 @@
 // Every timer at a glance.
 
+import { ACTIONS, openActions, whyNot } from "./actions.js";
+import { Bulletin } from "./bulletin.js";
+import { Card } from "./card.js";
 import { linkTo } from "./address.js";
-import { parseDuration } from "./duration.js";
+import { Desk } from "./desk.js";
+import { confirm, prepareDialogs } from "./dialog.js";
+import { openHelp } from "./help.js";
+import { listen } from "./keys.js";
+import { define, languageReady, t, translate } from "./language.js";
+import { titleOf } from "./line.js";
+import { setUpMaking } from "./make.js";
 import { fill } from "./markup.js";
+import { matches, sorted } from "./order.js";
+import { Painter } from "./painter.js";
+import { pressInstant } from "./press.js";
 import { Session } from "./session.js";
-import { announce, surround } from "./shell.js";
-import { TimerView } from "./card.js";
+import { keepSetting, setting } from "./settings.js";
+import { announce, setText, surround } from "./shell.js";
+import { StatePanel, stateOf } from "./state.js";
+import "./words.js";
 
-const SPOKEN = { started: "started", paused: "paused", resumed: "resumed", finished: "finished", reset: "reset", ended: "time is up" };
+define({
+  "dashboard.title": "Timers",
+  "dashboard.count": { one: "{n} timer, {running} running", other: "{n} timers, {running} running" },
+  "dashboard.search": "Search",
+  "dashboard.found": { one: "{n} timer found", other: "{n} timers found" },
+  "dashboard.sort": "Sort by",
+  "dashboard.layout": "Layout",
+  "dashboard.finishMany": "Finish…",
+  "dashboard.help": "Keys and settings",
+  "layout.large": "Large",
+  "layout.compact": "Compact",
+  "sort.name": "Name",
+  "sort.time": "Time left",
+  "sort.status": "Status",
+  "many.title": "Finish timers",
+  "many.question": "The runs of these timers end on every screen. This can't be undone.",
+  "many.yes": { one: "Finish {n} timer", other: "Finish {n} timers" },
+  "many.none": "No timer runs: there is nothing to finish."
+});
+
+const REORDER_EVERY = 5000; // milliseconds, as setInterval counts
 
 const main = document.getElementById("view");
-const views = new Map(); // name → {view, stop}
 const session = new Session({ timers: "*" });
+const cards = new Map(); // name → Card
+let desk = null;
+let painter = null;
+let bulletin = null;
+let panel = null;
+let list = null;
+let search = "";
+let isReordering = false;
+let lastPress = null; // name of the timer that single keys are about when no card has the focus
 
-fill(main, "dashboard.html").then(start);
+Promise.all([fill(main, "dashboard.html"), languageReady, prepareDialogs()]).then(start);
 
 function start() {
+  translate(main);
+  list = find("#timers");
+  bulletin = new Bulletin(find("#bulletin"), undo);
+  desk = new Desk(session, function (told) {
+    bulletin.tell(told);
+    find("#undo").setAttribute("aria-disabled", String(!told.canUndo));
+  });
+  painter = new Painter(session);
+  panel = new StatePanel(find("#state"), session, clearSearch);
+  setUpMaking(find("#make"), session, desk);
+  setUpTools();
+  listen(bindings);
   surround(session);
-  document.getElementById("make").addEventListener("submit", submit);
   session.on("timer", hearTimer);
   session.on("removed", function (event) { removeCard(event.timer); });
-  session.on("link", enableAll);
+  session.on("link", showLink);
+  list.addEventListener("focusin", function (event) { lastPress = nameAt(event.target); });
+  setInterval(reorder, REORDER_EVERY);
+  showAll();
   session.start();
 }
 
+function setUpTools() {
+  find("#search").addEventListener("input", function (event) {
+    search = event.target.value;
+    arrange();
+    announce(search === "" ? "" : t("dashboard.found", { n: shownCards().length }));
+  });
+  find("#sort").value = setting("sort", "name");
+  find("#sort").addEventListener("change", function (event) {
+    keepSetting("sort", event.target.value);
+    arrange();
+  });
+  find(".switch").addEventListener("click", function (event) {
+    const button = event.target.closest("button");
+    if (button !== null) {
+      useLayout(button.getAttribute("data-layout"));
+    }
+  });
+  useLayout(setting("layout", "large"));
+  find("#undo").addEventListener("click", undo);
+  find("#finish-many").addEventListener("click", finishMany);
+  find("#help").addEventListener("click", function () { openHelp(bindings); });
+}
+
+// — cards —
+
 function hearTimer(event) {
-  if (!views.has(event.state.timer)) {
-    addCard(event.state.timer);
+  const name = event.state.timer;
+  if (!cards.has(name)) {
+    addCard(name);
   }
-  if (SPOKEN[event.cause]) {
-    announce((event.state.title || event.state.timer) + ": " + SPOKEN[event.cause]);
+  painter.paintNow(name);
+  showAll();
+  const words = "heard." + event.cause;
+  if (t(words) !== words) {
+    announce(t(words, { name: event.state.title || name }));
   }
 }
 
 function addCard(name) {
-  const view = new TimerView({
-    name: name,
-    press: press.bind(null, name),
-    href: linkTo("display", [name], session.token),
-    linkText: "Full screen"
-  });
-  const item = document.createElement("li");
-  const after = Array.from(views.keys()).filter(function (other) { return other > name; }).sort()[0];
-  item.appendChild(view.element);
-  view.enable(session.mayControl);
-  document.getElementById("timers").insertBefore(item, after === undefined ? null : views.get(after).view.element.parentElement);
-  views.set(name, { view: view, stop: session.watch(name, function (state, shown) {
-    if (state !== null) {
-      view.show(state, shown);
-    }
-  }) });
-  showWhetherEmpty();
+  const card = new Card(name, function (command, event) { press(name, command, event); });
+  card.enable(session.mayControl);
+  cards.set(name, card);
+  painter.add(name, card.show.bind(card));
 }
 
 function removeCard(name) {
-  const known = views.get(name);
-  if (known !== undefined) {
-    known.stop();
-    known.view.element.parentElement.remove();
-    views.delete(name);
-    showWhetherEmpty();
+  const card = cards.get(name);
+  if (card !== undefined) {
+    const hadFocus = card.element.contains(document.activeElement);
+    const next = card.element.nextElementSibling || card.element.previousElementSibling;
+    painter.remove(name);
+    card.element.remove();
+    cards.delete(name);
+    showAll();
+    if (hadFocus) {
+      (next || find("h1")).focus();
+    }
   }
 }
 
-function enableAll() {
-  views.forEach(function (known) { known.view.enable(session.mayControl); });
-  showWhetherEmpty();
-}
-
-function showWhetherEmpty() {
-  document.getElementById("none").hidden = views.size > 0 || !session.isOnline || !session.isComplete;
-}
-
-function press(name, command) {
-  const view = views.get(name).view;
-  view.say("");
-  wish(name, command).catch(function (refusal) { view.say(refusal.message); });
-}
-
-function wish(name, command) {
-  if (command !== "add" && command !== "subtract") {
-    return session.change(command, name, {});
+// Many changes may come in one go; the list is looked through once.
+function showAll() {
+  if (!isReordering) {
+    isReordering = true;
+    Promise.resolve().then(function () {
+      isReordering = false;
+      showCount();
+      arrange();
+    });
   }
-  const adjust = session.state(name).type === "stopwatch" ? "addElapsedTime" : "addRemainingTime";
-  return session.change(adjust, name, { seconds: command === "add" ? 60 : -60, clamp: true });
 }
 
-function submit(event) {
-  event.preventDefault();
-  const form = event.target;
-  const message = form.querySelector(".message");
-  message.textContent = "";
-  let fields;
-  try {
-    fields = startFields(form.elements);
-  } catch (error) {
-    message.textContent = error.message;
-    form.elements.duration.focus();
+// Puts the cards that the search finds into their order, and touches only those that are out of place.
+function arrange() {
+  const states = session.states().filter(function (state) { return cards.has(state.timer) && matches(state, search); });
+  const order = sorted(states, find("#sort").value, session.now() || 0);
+  const wanted = new Set(order.map(function (state) { return state.timer; }));
+  cards.forEach(function (card, name) {
+    if (!wanted.has(name)) {
+      card.element.remove();
+    }
+  });
+  const focused = document.activeElement;
+  order.forEach(function (state, index) {
+    const element = cards.get(state.timer).element;
+    if (list.children[index] !== element) {
+      list.insertBefore(element, list.children[index] || null);
+    }
+  });
+  if (focused !== document.activeElement && list.contains(focused)) {
+    focused.focus({ preventScroll: true }); // what is moved in the page loses it
+  }
+  panel.show(stateOf(session, cards.size, order.length, search), cards.size, search.trim());
+}
+
+// By the clock alone an order changes too, but never under a finger or a pointer.
+function reorder() {
+  if (find("#sort").value !== "name" && !list.matches(":hover") && !list.contains(document.activeElement)) {
+    arrange();
+  }
+}
+
+function showLink() {
+  const mayControl = session.mayControl;
+  cards.forEach(function (card) { card.enable(mayControl); });
+  const looksOn = session.isOnline && session.role === "view";
+  document.body.classList.toggle("looks-on", looksOn);
+  find("#looks-on").hidden = !looksOn;
+  find("#make").hidden = looksOn || session.isOnline && session.role === "none";
+  showAll();
+}
+
+function showCount() {
+  const running = session.states().filter(function (state) { return state.status === "running"; }).length;
+  setText(find(".count"), cards.size === 0 ? "" : t("dashboard.count", { n: cards.size, running: running }));
+  find("#finish-many").setAttribute("aria-disabled", String(!session.mayControl));
+}
+
+// — presses —
+
+function press(name, command, event) {
+  const card = cards.get(name);
+  const state = session.state(name);
+  lastPress = name;
+  card.say("");
+  if (command === "more") {
+    openActions(name, session, desk);
     return;
   }
-  session.change("start", form.elements.name.value, fields).then(function () {
-    form.reset();
-    form.elements.name.focus();
-  }, function (refusal) {
-    message.textContent = refusal.message;
+  const why = session.mayControl ? useless(name, command, state) : null;
+  if (why !== null) {
+    card.say(why);
+    return;
+  }
+  const wish = wishOf(command, state);
+  desk.change(wish.command, name, wish.fields, pressInstant(event, session.clock))
+    .catch(function (refusal) { card.say(refusal.message); });
+}
+
+function useless(name, command, state) {
+  const isRun = state.status === "running" || state.status === "paused";
+  if ((command === "add" || command === "subtract") && !isRun) {
+    return t("useless.add", { name: titleOf(session, name) });
+  }
+  return command === "lap" && state.status !== "running" ? t("useless.lap", { name: titleOf(session, name) }) : null;
+}
+
+function wishOf(command, state) {
+  if (command !== "add" && command !== "subtract") {
+    return { command: command, fields: {} };
+  }
+  const adjust = state.type === "stopwatch" ? "addElapsedTime" : "addRemainingTime";
+  return { command: adjust, fields: { seconds: command === "add" ? 60 : -60, clamp: true } };
+}
+
+function undo() {
+  desk.undo();
+}
+
+function finishMany() {
+  const running = session.states().filter(function (state) {
+    return (state.status === "running" || state.status === "paused") && matches(state, search);
+  });
+  const all = session.states().filter(function (state) { return state.status === "running" || state.status === "paused"; });
+  if (running.length === 0 || !session.mayControl) {
+    bulletin.tell({ words: session.mayControl ? t("many.none") : t("refusal.forbidden"), canUndo: false });
+    return;
+  }
+  confirm({
+    title: t("many.title"),
+    question: t("many.question"),
+    choices: sorted(running, "name", 0).map(function (state) { return { value: state.timer, words: state.title || state.timer }; }),
+    yes: function (n) { return t("many.yes", { n: n }); },
+    go: function (names) { return desk.finishMany(names, names.length === all.length); }
   });
 }
 
-// What is left empty is not sent: the timer keeps what it had.
-function startFields(elements) {
-  const duration = parseDuration(elements.duration.value);
-  const fields = duration === null ? { type: "stopwatch" } : { duration: duration };
-  const warnings = elements.warnings.value.split(",").map(parseDuration).filter(function (warning) { return warning !== null; });
-  if (elements.title.value !== "") {
-    fields.title = elements.title.value;
+// — tools —
+
+function useLayout(layout) {
+  list.setAttribute("data-layout", layout);
+  keepSetting("layout", layout);
+  Array.from(find(".switch").children).forEach(function (button) {
+    button.setAttribute("aria-pressed", String(button.getAttribute("data-layout") === layout));
+  });
+}
+
+function clearSearch() {
+  find("#search").value = search = "";
+  arrange();
+  find("#search").focus();
+}
+
+// — keys —
+
+const bindings = [
+  { key: "?", shown: ["?"], words: "key.help", run: function () { openHelp(bindings); } },
+  { key: "j", also: ["ArrowDown", "ArrowRight"], shown: ["J", "K"], words: "key.next", run: function () { step(1); } },
+  { key: "k", also: ["ArrowUp", "ArrowLeft"], shown: [], words: null, run: function () { step(-1); } },
+  { key: "n", shown: ["N"], words: "key.new", run: function () { find("#duration").focus(); } },
+  { key: "/", shown: ["/"], words: "key.search", run: function () { find("#search").focus(); } },
+  { key: "p", shown: ["P"], words: "key.pause", run: onCurrent(function (name, event) {
+    press(name, cards.get(name).parts[".main"].getAttribute("data-command"), event);
+  }) },
+  { key: "+", also: ["="], shown: ["+", "−"], words: "key.minutes", run: onCurrent(function (name, event) { press(name, "add", event); }) },
+  { key: "-", shown: [], words: null, run: onCurrent(function (name, event) { press(name, "subtract", event); }) },
+  { key: "l", shown: ["L"], words: "key.lap", run: onCurrent(function (name, event) { press(name, "lap", event); }) },
+  { key: "i", shown: ["I"], words: "key.laps", run: onCurrent(function (name) {
+    if (session.state(name).type === "stopwatch") {
+      ACTIONS.laps(name, session, desk);
+    }
+  }) },
+  { key: "f", shown: ["F"], words: "key.finish", run: onCurrent(act.bind(null, "finish")) },
+  { key: "r", shown: ["R"], words: "key.reset", run: onCurrent(act.bind(null, "reset")) },
+  { key: "m", shown: ["M"], words: "key.line", run: onCurrent(act.bind(null, "line")) },
+  { key: "s", shown: ["S"], words: "key.share", run: onCurrent(function (name) { ACTIONS.share(name, session); }) },
+  { key: "e", shown: ["E"], words: "key.edit", run: onCurrent(act.bind(null, "edit")) },
+  { key: "o", shown: ["O"], words: "key.open", run: onCurrent(function (name) {
+    location.href = linkTo("display", [name], session.token);
+  }) },
+  { key: ".", shown: ["."], words: "key.more", run: onCurrent(function (name) { openActions(name, session, desk); }) },
+  { key: "v", shown: ["V"], words: "key.layout", run: function () {
+    useLayout(list.getAttribute("data-layout") === "large" ? "compact" : "large");
+  } },
+  { key: "u", shown: ["U", "Ctrl Z"], words: "key.undo", run: undo },
+  { key: "mod+z", shown: [], words: null, run: undo }
+];
+
+function act(action, name, event) {
+  if (!session.mayControl) {
+    cards.get(name).say(t("refusal.forbidden"));
+    return;
   }
-  if (warnings.length > 0) {
-    fields.warnings = warnings;
+  const why = whyNot(action, name, session);
+  if (why === null) {
+    ACTIONS[action](name, session, desk, event);
+  } else {
+    cards.get(name).say(why);
   }
-  if (elements.atZero.value !== "") {
-    fields.atZero = elements.atZero.value;
+}
+
+// A key is about the card that has the focus, or had it last.
+function onCurrent(run) {
+  return function (event) {
+    const name = nameAt(document.activeElement) || lastPress;
+    if (name !== null && cards.has(name)) {
+      run(name, event);
+    }
+  };
+}
+
+function step(by) {
+  const all = shownCards();
+  const here = all.findIndex(function (element) { return element.contains(document.activeElement); });
+  const next = all[here < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, here + by))];
+  if (next !== undefined) {
+    next.focus();
+    next.scrollIntoView({ block: "nearest" });
   }
-  return fields;
+}
+
+function nameAt(element) {
+  const item = element && element.closest ? element.closest("#timers > li") : null;
+  return item === null ? null : item.getAttribute("data-name");
+}
+
+function shownCards() {
+  return Array.from(list.children);
+}
+
+function find(selector) {
+  return main.querySelector(selector);
 }

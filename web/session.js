@@ -60,8 +60,11 @@ export class Session {
 
   // Calls `listener(event)` on "timer" {state, cause}, "removed" {timer}, "clock", "link"
   // (online, role, freshness) and "beat" (each second).
+  // Gives a function that ends this.
   on(type, listener) {
-    (this.listeners[type] = this.listeners[type] || []).push(listener);
+    const all = this.listeners[type] = this.listeners[type] || [];
+    all.push(listener);
+    return function () { all.splice(all.indexOf(listener), 1); };
   }
 
   // A press. Resolves with the reply, rejects with a Refusal, whose message is for people.
@@ -111,7 +114,7 @@ export class Session {
   }
 
   tell(event) {
-    (this.listeners[event.type] || []).forEach(function (listener) { listener(event); });
+    (this.listeners[event.type] || []).slice().forEach(function (listener) { listener(event); });
   }
 
   wake() {
@@ -200,7 +203,7 @@ export class Session {
 }
 
 // A clock that is set back a little must not count a second twice: the second waits.
-function withoutGoingBack(watcher, state, shown) {
+export function withoutGoingBack(watcher, state, shown) {
   const last = watcher.last;
   const seconds = shownSeconds(shown.time, state.type);
   const direction = state.type === "stopwatch" ? 1 : -1;
