@@ -11,6 +11,7 @@ define({
   "duration.colons": "“{typed}” is no duration. After a colon come two digits, 00 to 59: 1:30 or 1:30:00.",
   "duration.range": "A countdown lasts more than no time and at most 365 days: 1s to 8760h.",
   "duration.until": "“{typed}” is no time of day. Write until 20:30, or until 8:30 pm.",
+  "duration.noClock": "The server's clock is not known yet. Try again in a moment, or write a duration: 5m.",
   "duration.timeOfDay": "There is no “{typed}” on a clock. Write a time from 0:00 to 23:59: until 20:30."
 });
 
@@ -118,6 +119,9 @@ function secondsUntil(text, serverNow) {
   const second = Number(found[3] || 0);
   if (hour === null || minute > 59 || second > 59) {
     refuse("duration.timeOfDay", { typed: text });
+  }
+  if (serverNow === null) {
+    refuse("duration.noClock");
   }
   const due = new Date(serverNow * 1000);
   due.setHours(hour, minute, second, 0);

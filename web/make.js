@@ -21,7 +21,6 @@ define({
   "make.atZero": "At zero",
   "make.numbered": "Timer {n}",
   "make.tooLong": "{what} is too long: at most {limit} bytes, about {limit} letters.",
-  "make.startsLater": "The server's clock is not known yet. Try again in a moment.",
   "atZero.asBefore": "as before",
   "atZero.overtime": "count on below zero",
   "atZero.finish": "finish",
@@ -103,11 +102,7 @@ export function bytesOf(text) {
 
 // "until 20:30" ends at that instant only if it is reckoned from the same one as the start.
 function lengthOf(typed, session, at) {
-  const now = at === undefined ? session.now() : at;
-  if (now === null) {
-    throw new Error(t("make.startsLater"));
-  }
-  const seconds = parseDuration(typed, now);
+  const seconds = parseDuration(typed, at === undefined ? session.now() : at);
   return seconds === null ? { type: "stopwatch" } : { duration: seconds };
 }
 

@@ -89,7 +89,7 @@ export class TimerSync {
       return Promise.reject(new Refusal("forbidden", "This screen may look, but not change anything."));
     }
     const message = Object.assign({ command: command, timer: timer, requestId: randomID() }, fields);
-    if (command !== "remove" && this.clock.isSynced && this.clock.roundTrip / 2 < AT_EXACT_TO) {
+    if (message.at === undefined && command !== "remove" && this.clock.isSynced && this.clock.roundTrip / 2 < AT_EXACT_TO) {
       message.at = toMicroseconds(this.clock.now());
     }
     const client = this;
