@@ -4,11 +4,11 @@ import { define, t } from "./language.js";
 import { setAttribute, setText } from "./shell.js";
 
 define({
-  "status.running": "Running",
-  "status.paused": "Paused",
-  "status.idle": "Ready",
-  "status.finished": "Finished",
-  "status.overtime": "Overtime",
+  "card.running": "Running",
+  "card.paused": "Paused",
+  "card.idle": "Ready",
+  "card.finished": "Finished",
+  "card.overtime": "Overtime",
   "press.start": "Start",
   "press.again": "Start again",
   "press.pause": "Pause",
@@ -140,7 +140,7 @@ export class Card {
 }
 
 export function statusWords(state, reading) {
-  return t(state.status === "running" && reading.level === "overtime" ? "status.overtime" : "status." + state.status);
+  return t(state.status === "running" && reading.level === "overtime" ? "card.overtime" : "card." + state.status);
 }
 
 // What is worth knowing beside the time: a message that stands, when it ends, how many laps.

@@ -26,7 +26,6 @@ define({
   "control.hold": "Hold the button to finish.",
   "control.nobody": "Nobody has started “{name}” yet. Choose how long:",
   "control.lastLap": "last {time}",
-  "control.minutes": { one: "{n} minute", other: "{n} minutes" },
   "control.secondsMore": "{n} seconds more",
   "control.secondsLess": "{n} seconds less",
   "control.minutesMore": { one: "{n} minute more", other: "{n} minutes more" },
