@@ -137,20 +137,23 @@ def test_title_warnings_and_end_policy_are_sent_and_can_be_changed(server, scrip
     assert (state["title"], state["warnings"], state["atZero"]) == ("Rice", [], "repeat")
 
 
-@pytest.mark.parametrize("name", ODD_NAMES)
-def test_any_name_works(server, script, open_page, name):
+def test_any_name_works(server, script, open_page):
     page = open_page(server.page())
 
-    make(page, name, "5m")
-    press(page, name, "Pause")
-    has_status(page, name, "paused")
+    for name in ODD_NAMES:
+        make(page, name, "5m")
+        press(page, name, "Pause")
+        has_status(page, name, "paused")
+        assert script.do("get", timer=name)["status"] == "paused"
 
-    assert script.do("get", timer=name)["status"] == "paused"
-    card(page, name).locator("[data-command=more]").click()
-    page.get_by_role("link", name="Open as a remote control").click()
-    expect(page.locator(".face .digits")).to_have_text(re.compile(r"^(5:00|4:5\d)$"))
-    page.get_by_role("button", name="Resume", exact=True).click()
-    expect(page.locator(".face")).to_have_attribute("data-status", "running")
+    for name in ODD_NAMES:
+        card(page, name).locator("[data-command=more]").click()
+        page.get_by_role("link", name="Open as a remote control").click()
+        expect(page.locator(".face .digits")).to_have_text(re.compile(r"^(5:00|4:5\d)$"))
+        page.get_by_role("button", name="Resume", exact=True).click()
+        expect(page.locator(".face")).to_have_attribute("data-status", "running")
+        assert script.do("get", timer=name)["status"] == "running"
+        page.goto(server.page())
 
 
 def test_two_spellings_of_a_name_are_two_timers(server, script, open_page):
