@@ -72,6 +72,11 @@ export class Card {
     this.shown.state = state;
   }
 
+  // What the first button does now.
+  get primary() {
+    return this.parts[".main"].getAttribute("data-command");
+  }
+
   // Why a button did not do what was wished.
   say(words) {
     this.parts[".message"].textContent = words;

@@ -3,7 +3,7 @@
 import { ACTIONS, openActions, whyNot } from "./actions.js";
 import { Bulletin } from "./bulletin.js";
 import { Card } from "./card.js";
-import { linkTo } from "./address.js";
+import { bindingsOf } from "./dashboard-keys.js";
 import { Desk } from "./desk.js";
 import { confirm, prepareDialogs } from "./dialog.js";
 import { openHelp } from "./help.js";
@@ -273,43 +273,23 @@ function clearSearch() {
   find("#search").focus();
 }
 
-// — keys —
-
-const bindings = [
-  { key: "?", shown: ["?"], words: "key.help", run: function () { openHelp(bindings); } },
-  { key: "j", also: ["ArrowDown", "ArrowRight"], shown: ["J", "K"], words: "key.next", run: function () { step(1); } },
-  { key: "k", also: ["ArrowUp", "ArrowLeft"], shown: [], words: null, run: function () { step(-1); } },
-  { key: "n", shown: ["N"], words: "key.new", run: function () { find("#duration").focus(); } },
-  { key: "/", shown: ["/"], words: "key.search", run: function () { find("#search").focus(); } },
-  { key: "p", shown: ["P"], words: "key.pause", run: onCurrent(function (name, event) {
-    press(name, cards.get(name).parts[".main"].getAttribute("data-command"), event);
-  }) },
-  { key: "+", also: ["="], shown: ["+", "−"], words: "key.minutes", run: onCurrent(function (name, event) { press(name, "add", event); }) },
-  { key: "-", shown: [], words: null, run: onCurrent(function (name, event) { press(name, "subtract", event); }) },
-  { key: "l", shown: ["L"], words: "key.lap", run: onCurrent(function (name, event) { press(name, "lap", event); }) },
-  { key: "i", shown: ["I"], words: "key.laps", run: onCurrent(function (name) {
-    if (session.state(name).type === "stopwatch") {
-      ACTIONS.laps(name, session, desk);
-    }
-  }) },
-  { key: "f", shown: ["F"], words: "key.finish", run: onCurrent(act.bind(null, "finish")) },
-  { key: "r", shown: ["R"], words: "key.reset", run: onCurrent(act.bind(null, "reset")) },
-  { key: "m", shown: ["M"], words: "key.line", run: onCurrent(act.bind(null, "line")) },
-  { key: "s", shown: ["S"], words: "key.share", run: onCurrent(function (name) { ACTIONS.share(name, session); }) },
-  { key: "e", shown: ["E"], words: "key.edit", run: onCurrent(act.bind(null, "edit")) },
-  { key: "o", shown: ["O"], words: "key.open", run: onCurrent(function (name) {
-    location.href = linkTo("display", [name], session.token);
-  }) },
-  { key: ".", shown: ["."], words: "key.more", run: onCurrent(function (name) { openActions(name, session, desk); }) },
-  { key: "v", shown: ["V"], words: "key.layout", run: function () {
-    useLayout(list.getAttribute("data-layout") === "large" ? "compact" : "large");
-  } },
-  { key: "u", shown: ["U", "Ctrl Z"], words: "key.undo", run: undo },
-  { key: "mod+z", shown: [], words: null, run: undo }
-];
+// What the keys need (see dashboard-keys.js).
+const bindings = bindingsOf({
+  session: session,
+  find: find,
+  current: function () { return nameAt(document.activeElement) || lastPress; },
+  card: function (name) { return cards.get(name); },
+  cards: shownCards,
+  press: press,
+  act: act,
+  more: function (name) { openActions(name, session, desk); },
+  help: function () { openHelp(bindings); },
+  otherLayout: function () { useLayout(list.getAttribute("data-layout") === "large" ? "compact" : "large"); },
+  undo: undo
+});
 
 function act(action, name, event) {
-  if (!session.mayControl) {
+  if (!session.mayControl && action !== "share" && action !== "laps") {
     cards.get(name).say(t("refusal.forbidden"));
     return;
   }
@@ -318,26 +298,6 @@ function act(action, name, event) {
     ACTIONS[action](name, session, desk, event);
   } else {
     cards.get(name).say(why);
-  }
-}
-
-// A key is about the card that has the focus, or had it last.
-function onCurrent(run) {
-  return function (event) {
-    const name = nameAt(document.activeElement) || lastPress;
-    if (name !== null && cards.has(name)) {
-      run(name, event);
-    }
-  };
-}
-
-function step(by) {
-  const all = shownCards();
-  const here = all.findIndex(function (element) { return element.contains(document.activeElement); });
-  const next = all[here < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, here + by))];
-  if (next !== undefined) {
-    next.focus();
-    next.scrollIntoView({ block: "nearest" });
   }
 }
 

@@ -23,7 +23,7 @@ export function holdToPress(button, options) {
   ["pointerup", "pointercancel", "pointerleave"].forEach(function (type) { button.addEventListener(type, letGo); });
   button.addEventListener("contextmenu", function (event) { event.preventDefault(); }); // what a long touch would open
   button.addEventListener("click", function (event) {
-    if (event.detail === 0) {
+    if (event.detail === 0 || !window.PointerEvent) {
       options.pressed(event);
     } else if (!isDone) {
       options.tapped();

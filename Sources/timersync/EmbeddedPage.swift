@@ -15,6 +15,7 @@ enum EmbeddedPage {
       "control.js": PackageResources.control_js,
       "copy.js": PackageResources.copy_js,
       "countdown.js": PackageResources.countdown_js,
+      "dashboard-keys.js": PackageResources.dashboard_keys_js,
       "dashboard.css": PackageResources.dashboard_css,
       "dashboard.html": PackageResources.dashboard_html,
       "dashboard.js": PackageResources.dashboard_js,
