@@ -157,7 +157,7 @@ function showTold(told) {
 
 function hearTimer(event) {
   const words = "heard." + event.cause;
-  if (t(words) !== words) {
+  if (t(words) !== words && !desk.isOwn(event.state)) {
     announce(t(words, { name: event.state.title || name }));
   }
 }

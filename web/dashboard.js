@@ -1,6 +1,6 @@
 // Every timer at a glance.
 
-import { ACTIONS, openActions, whyNot } from "./actions.js";
+import { ACTIONS, isRun, openActions, whyNot } from "./actions.js";
 import { Bulletin } from "./bulletin.js";
 import { Card } from "./card.js";
 import { bindingsOf } from "./dashboard-keys.js";
@@ -59,6 +59,7 @@ Promise.all([fill(main, "dashboard.html"), languageReady, prepareDialogs()]).the
 
 function start() {
   translate(main);
+  document.title = t("dashboard.title");
   list = find("#timers");
   bulletin = new Bulletin(find("#bulletin"), undo);
   desk = new Desk(session, function (told) {
@@ -113,7 +114,7 @@ function hearTimer(event) {
   painter.paintNow(name);
   showAll();
   const words = "heard." + event.cause;
-  if (t(words) !== words) {
+  if (t(words) !== words && !desk.isOwn(event.state)) {
     announce(t(words, { name: event.state.title || name }));
   }
 }
@@ -220,8 +221,7 @@ function press(name, command, event) {
 }
 
 function useless(name, command, state) {
-  const isRun = state.status === "running" || state.status === "paused";
-  if ((command === "add" || command === "subtract") && !isRun) {
+  if ((command === "add" || command === "subtract") && !isRun(state)) {
     return t("useless.add", { name: titleOf(session, name) });
   }
   return command === "lap" && state.status !== "running" ? t("useless.lap", { name: titleOf(session, name) }) : null;
@@ -240,12 +240,9 @@ function undo() {
 }
 
 function finishMany() {
-  const running = session.states().filter(function (state) {
-    return (state.status === "running" || state.status === "paused") && matches(state, search);
-  });
-  const all = session.states().filter(function (state) { return state.status === "running" || state.status === "paused"; });
+  const running = session.states().filter(function (state) { return isRun(state) && matches(state, search); });
   if (running.length === 0 || !session.mayControl) {
-    bulletin.tell({ words: session.mayControl ? t("many.none") : t("refusal.forbidden"), canUndo: false });
+    bulletin.tell({ words: t(session.mayControl ? "many.none" : "refusal.forbidden"), canUndo: false });
     return;
   }
   confirm({
@@ -253,7 +250,7 @@ function finishMany() {
     question: t("many.question"),
     choices: sorted(running, "name", 0).map(function (state) { return { value: state.timer, words: state.title || state.timer }; }),
     yes: function (n) { return t("many.yes", { n: n }); },
-    go: function (names) { return desk.finishMany(names, names.length === all.length); }
+    go: function (names) { return desk.finishMany(names); }
   });
 }
 

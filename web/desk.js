@@ -45,7 +45,8 @@ export class Desk {
   constructor(session, told) {
     this.session = session;
     this.told = told;
-    this.last = null; // {timer, revision, words, opposite}, or null when there is no way back
+    this.last = null; // {timer, name, revision, words, opposite}, or null when there is no way back
+    this.ownRevision = null; // that of the latest state that came of a change from here
   }
 
   // Resolves with the reply; rejects with an Error whose message is for the person. `at` is the instant of the press.
@@ -59,15 +60,15 @@ export class Desk {
     }, inWords);
   }
 
-  // Those that are named; all of them in one step.
-  finishMany(timers, isAll) {
+  // Those that are named; in one step when these are all that run. One that has come to its end meanwhile is fine.
+  finishMany(timers) {
     const desk = this;
-    const session = this.session;
-    const change = isAll ? session.change("finishAll", undefined) :
-      Promise.all(timers.map(function (timer) { return session.change("finish", timer); }));
-    return change.then(function (reply) {
+    const change = this.isAllThatRun(timers) ?
+      this.session.change("finishAll", undefined).then(function (reply) { return reply.timers.length; }) :
+      Promise.all(timers.map(this.finishOne, this)).then(function (ends) { return ends.filter(Boolean).length; });
+    return change.then(function (n) {
       desk.last = null;
-      desk.tell(t("did.final", { what: t("did.finishAll", { n: isAll ? reply.timers.length : timers.length }) }));
+      desk.tell(t("did.final", { what: t("did.finishAll", { n: n }) }));
     }, inWords);
   }
 
@@ -85,7 +86,8 @@ export class Desk {
     }
     this.last = null;
     const fields = Object.assign({ ifRevision: last.revision }, last.opposite.fields);
-    return this.session.change(last.opposite.command, last.timer, fields).then(function () {
+    return this.session.change(last.opposite.command, last.timer, fields).then(function (reply) {
+      desk.ownRevision = reply.timer ? reply.timer.revision : null;
       desk.tell(t("undo.done", { what: last.words }));
     }, function (refusal) {
       const hasMoved = refusal.code === "revisionMismatch" || refusal.code === "unknownTimer";
@@ -93,10 +95,32 @@ export class Desk {
     });
   }
 
+  // Whether a state came of a change from here, which has been told already.
+  isOwn(state) {
+    return state.revision === this.ownRevision;
+  }
+
   // — inside —
+
+  isAllThatRun(timers) {
+    return this.session.states().every(function (state) {
+      const isRun = state.status === "running" || state.status === "paused";
+      return !isRun || timers.indexOf(state.timer) >= 0;
+    });
+  }
+
+  finishOne(timer) {
+    return this.session.change("finish", timer).then(function () { return true; }, function (refusal) {
+      if (refusal.code !== "timerHasNotStarted" && refusal.code !== "unknownTimer") {
+        throw refusal;
+      }
+      return false;
+    });
+  }
 
   remember(command, timer, fields, before, after) {
     const words = t(deed(command, fields), { name: this.nameOf(timer, before, after) });
+    this.ownRevision = after ? after.revision : null;
     const back = opposite(command, fields, before, after);
     this.last = back === null ? null : {
       timer: timer, revision: after.revision, words: words, opposite: back, name: this.nameOf(timer, before, after)

@@ -62,7 +62,7 @@ export function setUpMaking(form, session, desk) {
     let name;
     let fields;
     try {
-      name = elements.name.value.trim() === "" ? numbered(session) : short(elements.name.value, NAME_BYTES, t("make.name"));
+      name = short(elements.name.value.trim(), NAME_BYTES, t("make.name")) || numbered(session);
       fields = Object.assign(settingsOf(elements, false), preset || lengthOf(elements.duration.value, session, at));
     } catch (error) {
       say(error.message);

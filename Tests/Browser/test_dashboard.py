@@ -338,6 +338,22 @@ def test_all_are_finished_in_one_step(server, script, open_page):
     assert [frame for frame in sent if '"finish' in frame and "finishAll" not in frame] == []
 
 
+def test_what_began_while_one_was_asked_is_not_finished_with_the_others(server, script, open_page):
+    for name in ("a", "b"):
+        script.do("start", timer=name, duration=300)
+    page = open_page(server.page())
+    has_status(page, "b", "running")
+
+    page.get_by_role("button", name="Finish…").click()
+    script.do("start", timer="late", duration=300)
+    script.do("finish", timer="a")
+    has_status(page, "a", "finished")
+    page.get_by_role("dialog").get_by_role("button", name="Finish 2 timers").click()
+
+    expect(bulletin(page)).to_have_text("Finished 1 timer. This can't be undone.")
+    assert [script.do("get", timer=name)["status"] for name in ("b", "late")] == ["finished", "running"]
+
+
 # Order, search, layout
 
 def test_sorts_by_name_time_left_and_status_and_remembers(server, script, open_page):
