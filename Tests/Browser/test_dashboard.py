@@ -146,14 +146,16 @@ def test_any_name_works(server, script, open_page):
         has_status(page, name, "paused")
         assert script.do("get", timer=name)["status"] == "paused"
 
+    remotes = {}
     for name in ODD_NAMES:
         card(page, name).locator("[data-command=more]").click()
-        page.get_by_role("link", name="Open as a remote control").click()
-        expect(page.locator(".face .digits")).to_have_text(re.compile(r"^(5:00|4:5\d)$"))
+        remotes[name] = page.get_by_role("link", name="Open as a remote control").evaluate("(link) => link.href")
+        page.keyboard.press("Escape")
+    for name, address in remotes.items():
+        page.goto(address)
         page.get_by_role("button", name="Resume", exact=True).click()
         expect(page.locator(".face")).to_have_attribute("data-status", "running")
         assert script.do("get", timer=name)["status"] == "running"
-        page.goto(server.page())
 
 
 def test_two_spellings_of_a_name_are_two_timers(server, script, open_page):
