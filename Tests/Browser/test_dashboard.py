@@ -59,6 +59,7 @@ def test_without_a_duration_it_is_a_stopwatch(server, script, open_page):
 
 def test_until_a_time_of_day_ends_at_that_time_of_day(server, script, open_page):
     page = open_page(server.page(), timezone_id="Asia/Kathmandu")
+    page.wait_for_function("timersync.roundTrip !== null")  # before, it is right to the way there only
 
     make(page, "noon", "until 12:00")
 
