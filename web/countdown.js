@@ -94,7 +94,7 @@ function level(state, time) {
   if (milliseconds <= 0) {
     return "overtime";
   }
-  const passed = (state.warnings || []).filter(function (warning) {
+  const passed = (state.warnings || []).filter((warning) => {
     return milliseconds <= wholeMilliseconds(warning);
   });
   if (passed.length === 0) {

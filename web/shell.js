@@ -1,4 +1,8 @@
-// What surrounds every view: the mark of how fresh all is, and the voice for those who listen.
+// What surrounds every view.
+
+import { define, t } from "./language.js";
+
+define({ "shell.again": "Connected again", "shell.lost": "Connection lost" });
 
 // How fresh what the screen shows is. Null hides the mark.
 export function showLink(words) {
@@ -37,7 +41,7 @@ export function surround(session) {
     showLink(session.freshness().words);
     const isOnline = session.isOnline;
     if (wasOnline !== null && isOnline !== wasOnline) {
-      announce(isOnline ? "Connected again" : "Connection lost");
+      announce(t(isOnline ? "shell.again" : "shell.lost"));
     }
     wasOnline = isOnline || wasOnline !== null ? isOnline : null;
   }
