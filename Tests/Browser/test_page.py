@@ -23,7 +23,17 @@ def card(page, name):
     return page.locator("article.timer", has=digits(page, name))
 
 
+def reach_for_controls(page):
+    """A display's controls come when somebody moves."""
+    page.mouse.move(5, 105)
+    page.mouse.move(15, 115)
+    expect(page.locator("body")).to_have_class(re.compile("touched"))
+    page.get_by_role("link", name="All timers").wait_for()
+
+
 def press(page, name, label):
+    if "timer=" in page.url:
+        reach_for_controls(page)
     card(page, name).get_by_role("button", name=label, exact=True).click()
 
 
@@ -64,6 +74,7 @@ def test_full_screen_digits_are_large_and_stay_inside(server, script, open_page,
     assert box["x"] + box["width"] <= width and box["y"] + box["height"] <= height
     assert box["width"] > 0.8 * width or box["height"] > 0.4 * height
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    reach_for_controls(page)
     for button in card(page, "kitchen").get_by_role("button").all():
         where = button.bounding_box()
         assert where["y"] + where["height"] <= height and where["x"] >= 0 and where["x"] + where["width"] <= width
@@ -117,7 +128,7 @@ def test_other_policies_never_show_less_than_zero(server, script, open_page, pol
         """() => {
             window.seen = [];
             new MutationObserver(() => seen.push(document.querySelector('[data-digits]').textContent))
-                .observe(document.querySelector('main#display'), {subtree: true, childList: true, characterData: true});
+                .observe(document.querySelector('main'), {subtree: true, childList: true, characterData: true});
         }"""
     )
 
@@ -135,6 +146,7 @@ def test_a_screen_counts_on_while_the_server_is_dead_and_catches_up_by_itself(se
     shows(page, "kitchen", r"^(5:00|4:5\d)$")
     expect(page.locator(STALE_MARK)).to_be_hidden()
     epoch_offset = page.evaluate("timersync.offset")
+    reach_for_controls(page)
 
     server.kill()
 
@@ -142,6 +154,7 @@ def test_a_screen_counts_on_while_the_server_is_dead_and_catches_up_by_itself(se
     before = digits(page, "kitchen").text_content()
     page.wait_for_timeout(2200)
     assert digits(page, "kitchen").text_content() < before, "stood still"
+    reach_for_controls(page)
     card(page, "kitchen").get_by_role("button", name="Pause").click(force=True)
     expect(card(page, "kitchen").locator(".message")).to_contain_text("Offline")
 
@@ -181,6 +194,7 @@ def test_a_half_open_link_is_noticed(server, script, open_page):
     with DelayingProxy(server.port, (0, 0.001)) as proxy:
         page = open_page(server.page("kitchen").replace(f":{server.port}/", f":{proxy.port}/"))
         shows(page, "kitchen", r"^(5:00|4:5\d)$")
+        reach_for_controls(page)
         page.wait_for_timeout(1200)
 
         proxy.stall()
