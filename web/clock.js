@@ -5,25 +5,29 @@
 
 const SAMPLE_LIFE = 180;
 const STEP_FROM = 0.05; // a smaller correction is slewed, so that no digit jumps
-const SLEW_RATE = 0.05; // seconds of correction per second: too slow to be seen
+const SLEW_RATE = 0.02; // seconds of correction per second: too slow to be seen
 const SLEEP_GAP = 1;
+const GRAIN = 0.001; // browsers tell the time no finer than this
 const DRIFT = 15e-6; // how far two cheap clocks part per second, as RFC 5905 assumes
 
 export class ServerClock {
   constructor(monotonic, wall) {
-    this.monotonic = monotonic || function () { return performance.now() / 1000; };
-    this.wall = wall || function () { return Date.now() / 1000; };
+    this.monotonic = monotonic || (() => performance.now() / 1000);
+    this.wall = wall || (() => Date.now() / 1000);
     this.epoch = null;
     this.forget();
     this.wallAhead = this.wall() - this.monotonic();
+    this.trustedFrom = -Infinity;
   }
 
-  // Throws away what was learnt: another server process, or a sleep that stopped our clock.
+  // Throws away what was learnt of another server process.
   forget() {
     this.samples = [];
     this.best = null;
+    this.syncedAt = null; // when the last exchange was answered
     this.target = null;
     this.slew = { amount: 0, since: 0 };
+    this.slept = 0; // seconds for which our clock may have stood still
   }
 
   // `hello` comes with the server's time of sending. It is late by the way here, so it only
@@ -41,21 +45,16 @@ export class ServerClock {
   // One exchange: sent at t0 and answered at t3 by our clock, received at t1 and answered
   // at t2 by the server's.
   learn(t0, t1, t2, t3) {
-    const sample = {
-      offset: ((t1 - t0) + (t2 - t3)) / 2,
-      roundTrip: Math.max(0, (t3 - t0) - (t2 - t1)),
-      at: t3
-    };
-    if (!isFinite(sample.offset) || !isFinite(sample.roundTrip)) {
+    const sample = { least: t2 - t3, most: t1 - t0, at: t3 }; // no way takes less than no time
+    if (!isFinite(sample.least) || !isFinite(sample.most) || t0 < this.trustedFrom) {
       return;
     }
     const isFirst = !this.isSynced;
-    this.samples = this.samples.filter(function (old) { return t3 - old.at < SAMPLE_LIFE; });
+    this.syncedAt = t3;
+    this.samples = this.samples.filter((old) => t3 - old.at < SAMPLE_LIFE);
     this.samples.push(sample);
-    this.best = this.samples.reduce(function (best, next) {
-      return uncertainty(next, t3) <= uncertainty(best, t3) ? next : best;
-    });
-    this.aim(this.best.offset, isFirst);
+    this.best = within(this.samples, t3);
+    this.aim((this.best.least + this.best.most) / 2, isFirst);
   }
 
   // Server clock minus ours; null before the server has said anything.
@@ -63,8 +62,9 @@ export class ServerClock {
     return this.target === null ? null : this.target + this.slewLeft();
   }
 
+  // The offset is wrong by half of it at most.
   get roundTrip() {
-    return this.best === null ? null : this.best.roundTrip;
+    return this.best === null ? null : Math.max(0, this.best.most - this.best.least);
   }
 
   get isSynced() {
@@ -80,9 +80,9 @@ export class ServerClock {
     return this.monotonic() + this.offset;
   }
 
-  // The monotonic clock of a browser may stand still while the machine sleeps. Then the wall
-  // clock has moved on without it. Setting the wall clock looks the same: either way, don't
-  // trust the offset before the next exchange. True when that has just been found out.
+  // A browser's monotonic clock may stand still while the machine sleeps: the wall clock has moved
+  // on without it. Setting that looks the same. Either way, don't trust the offset before the next
+  // exchange. True when that has just been found out.
   noticeSleep() {
     const wallAhead = this.wall() - this.monotonic();
     const gap = wallAhead - this.wallAhead;
@@ -92,7 +92,17 @@ export class ServerClock {
     }
     this.samples = [];
     this.best = null;
+    this.slept = Math.max(0, gap);
+    this.trustedFrom = this.monotonic(); // an answer to what was asked before spans the sleep
     return true;
+  }
+
+  // Nobody could be asked after that. A clock that stood still is likelier than one that was set.
+  assumeSleep() {
+    if (!this.isSynced && this.target !== null) {
+      this.target += this.slept;
+      this.slept = 0;
+    }
   }
 
   aim(offset, isFirst) {
@@ -109,8 +119,16 @@ export class ServerClock {
   }
 }
 
-// The truth lies within half the round trip, and drifts away from an old sample. A mean
-// would be dragged along by a congested link.
-function uncertainty(sample, now) {
-  return sample.roundTrip / 2 + DRIFT * (now - sample.at);
+// Each exchange says between what the offset lies; the truth is where all of them agree. A mean
+// would be dragged along by a congested link. If they don't agree, the closest one counts.
+function within(samples, now) {
+  const wide = samples.map((sample) => {
+    const drift = DRIFT * (now - sample.at);
+    return { least: sample.least - drift, most: sample.most + drift };
+  });
+  const least = Math.max.apply(null, wide.map((sample) => sample.least));
+  const most = Math.min.apply(null, wide.map((sample) => sample.most));
+  return least - most < GRAIN ? { least: least, most: most } : wide.reduce((best, next) => {
+    return next.most - next.least <= best.most - best.least ? next : best;
+  });
 }

@@ -14,9 +14,9 @@ const NEVER_COME_BACK = {
 };
 
 export class Connection {
-  // options: `url`, `subprotocols`, `local` (a monotonic clock in seconds), and the calls
-  // `hear(message)` for each JSON object, `change()` whenever `status` or `problem` did, and
-  // `unheard()` when an attempt ended before the server had said who it is.
+  // options: `url`, `subprotocols`, `local` (a monotonic clock), and the calls `hear(message)` for
+  // each JSON object, `change()` of `status` or `problem`, and `unheard()` when an attempt ended
+  // before the server had said who it is.
   constructor(options) {
     this.options = options;
     this.status = "connecting"; // · "online" · "waiting" to try again · "refused" for good
@@ -74,15 +74,13 @@ export class Connection {
 
   // Calls `ring` once after `delay`, unless the connection is lost before.
   alarm(name, delay, ring) {
-    const connection = this;
     const now = this.options.local();
+    const go = () => {
+      delete this.alarms[name];
+      ring(this.options.local() - now - delay); // how late it is
+    };
     this.cancel(name);
     this.alarms[name] = { setAt: now, due: now + delay, id: setTimeout(go, delay * 1000) };
-    function go() {
-      const lateness = connection.options.local() - connection.alarms[name].due;
-      delete connection.alarms[name];
-      ring(lateness);
-    }
   }
 
   // — inside —
@@ -131,8 +129,7 @@ export class Connection {
     this.alarms.answer.setAt = setAt;
   }
 
-  // A page that was frozen hears its alarms before its messages, so an alarm that comes late
-  // proves nothing yet.
+  // A page that was frozen hears its alarms before its messages: a late one proves nothing yet.
   doubt(lateness) {
     if (lateness > 1) {
       this.expectAnswer(1);

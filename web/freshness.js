@@ -1,34 +1,55 @@
 // How fresh what the screen shows is, in words. No DOM, no socket.
 
+import { define, t } from "./language.js";
+
 const DOUBT_AFTER = 3; // seconds
 
-// Null while everything is confirmed. `refusal` is what the server says over HTTP when it
-// lets no socket in.
+define({
+  "fresh.sync": "± {n} ms, synced {age} ago", "fresh.confirmed": "{words} — last confirmed {age} ago",
+  "fresh.ended": "Not connected: {why}", "fresh.says": "The server says: {why}",
+  "fresh.refused": "The server does not let this page in: {why}", "fresh.offline": "Offline for {age}",
+  "fresh.unanswered": "No answer for {age}", "fresh.checking": "Checking the clock…"
+});
+
+// `words` are for the stale mark, null while everything is confirmed; `sync` says how well
+// the clocks agree, null before they were compared. `refusal` is what the server says over
+// HTTP when it lets no socket in.
 export function freshness(client, refusal) {
-  const link = client.link;
-  const now = client.clock.monotonic();
-  const confirmed = link.confirmedAt === null ? "" : " — last confirmed " + age(now - link.confirmedAt) + " ago";
-  if (link.status === "refused") {
-    return "Not connected: " + link.problem;
-  }
-  if (link.status !== "online") {
-    return offline(now - link.offlineSince, confirmed, refusal);
-  }
-  if (client.problem !== null) {
-    return "The server says: " + client.problem;
-  }
-  if (link.waitingSince !== null && now - link.waitingSince > DOUBT_AFTER) {
-    return "No answer for " + age(now - link.waitingSince) + confirmed;
-  }
-  return client.clock.isSynced || !client.isComplete ? null : "Checking the clock…";
+  return { words: trouble(client, refusal), sync: agreement(client.clock) };
 }
 
-// Opening the page takes a moment, which is no trouble worth a word.
-function offline(seconds, confirmed, refusal) {
-  if (refusal !== null) {
-    return "The server does not let this page in: " + refusal;
+// Half the round trip is what the offset may be wrong by.
+function agreement(clock) {
+  const milliseconds = Math.max(1, Math.ceil(clock.roundTrip * 500));
+  return clock.isSynced ? t("fresh.sync", { n: milliseconds, age: age(clock.monotonic() - clock.syncedAt) }) : null;
+}
+
+function trouble(client, refusal) {
+  const link = client.link;
+  const now = client.clock.monotonic();
+  if (link.status === "refused") {
+    return t("fresh.ended", { why: link.problem });
   }
-  return confirmed === "" && seconds < 1.5 ? null : "Offline for " + age(seconds) + confirmed;
+  if (link.status !== "online" && refusal !== null) {
+    return t("fresh.refused", { why: refusal });
+  }
+  if (link.status !== "online") {
+    const seconds = now - link.offlineSince;
+    // Opening the page takes a moment, which is no trouble worth a word.
+    return link.confirmedAt === null && seconds < 1.5 ? null : since("fresh.offline", seconds, link, now);
+  }
+  if (client.problem !== null) {
+    return t("fresh.says", { why: client.problem });
+  }
+  if (link.waitingSince !== null && now - link.waitingSince > DOUBT_AFTER) {
+    return since("fresh.unanswered", now - link.waitingSince, link, now);
+  }
+  return client.clock.isSynced || !client.isComplete ? null : t("fresh.checking");
+}
+
+function since(key, seconds, link, now) {
+  const words = t(key, { age: age(seconds) });
+  return link.confirmedAt === null ? words : t("fresh.confirmed", { words: words, age: age(now - link.confirmedAt) });
 }
 
 function age(seconds) {

@@ -1,5 +1,5 @@
-// The token that the page was opened with: taken from its address, kept for this tab, and gone from where others
-// could read it over a shoulder or find it in a history.
+// The token that the page was opened with: taken from its address, where others could read it over
+// a shoulder or find it in a history, and kept for this tab.
 
 const KEY = "timersync.token";
 

@@ -171,6 +171,24 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def module_of(browser, web_files):
+    """Calls a function of one of the page's modules that has no DOM."""
+    page = browser.new_page()
+    page.goto(web_files + "/favicon.svg")
+
+    def call(file, function, *arguments):
+        given = ["undefined" if argument is None else argument for argument in arguments]
+        return page.evaluate(
+            """([file, name, given]) => import(file).then((module) =>
+                module[name](...given.map((value) => value === "undefined" ? undefined : value)))""",
+            ["/" + file, function, given],
+        )
+
+    yield call
+    page.close()
+
+
 @pytest.fixture
 def open_page(browser):
     """Opens an address in a context of its own. An error in the page fails the test."""

@@ -1,6 +1,6 @@
 """A TCP proxy that is as slow as a bad network, for tests on one machine.
 
-Every chunk waits a random time in each direction, and none overtakes another.
+Every chunk waits a random time, of a range for each direction, and none overtakes another.
 """
 
 import asyncio
@@ -18,9 +18,10 @@ class DelayingProxy:
             page.goto(f"http://127.0.0.1:{proxy.port}/")
     """
 
-    def __init__(self, target_port, delay_seconds=(0.02, 0.06), seed=None):
+    def __init__(self, target_port, delay_seconds=(0.02, 0.06), seed=None, back_seconds=None):
         self.target_port = target_port
-        self.delay_seconds = delay_seconds
+        self.delay_seconds = delay_seconds  # the way to the server
+        self.back_seconds = back_seconds or delay_seconds
         self.port = None
         self._random = random.Random(seed)
         self._loop = asyncio.new_event_loop()
@@ -78,8 +79,8 @@ class DelayingProxy:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.target_port)
         try:
             directions = [
-                asyncio.ensure_future(self._carry(reader, far_writer)),
-                asyncio.ensure_future(self._carry(far_reader, writer)),
+                asyncio.ensure_future(self._carry(reader, far_writer, self.delay_seconds)),
+                asyncio.ensure_future(self._carry(far_reader, writer, self.back_seconds)),
             ]
             try:
                 await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
@@ -90,15 +91,15 @@ class DelayingProxy:
         finally:
             far_writer.close()
 
-    async def _carry(self, reader, writer):
+    async def _carry(self, reader, writer, delay_seconds):
         chunks = asyncio.Queue()
         era = self._era
         delivering = asyncio.ensure_future(self._deliver(chunks, writer))
         try:
             while chunk := await reader.read(65536):
                 if era == self._era and not self._is_stalled:
-                    await chunks.put((self._due(), chunk))
-            await chunks.put((self._due(), None))
+                    await chunks.put((self._due(delay_seconds), chunk))
+            await chunks.put((self._due(delay_seconds), None))
             await delivering
         finally:
             delivering.cancel()
@@ -115,5 +116,5 @@ class DelayingProxy:
             writer.write(chunk)
             await writer.drain()
 
-    def _due(self):
-        return self._loop.time() + self._random.uniform(*self.delay_seconds)
+    def _due(self, delay_seconds):
+        return self._loop.time() + self._random.uniform(*delay_seconds)

@@ -178,38 +178,3 @@ def test_warnings_change_the_level(rule, time, level):
 
 def test_one_warning_alone_is_no_urgency(rule):
     assert rule("reading", state(warnings=[60], elapsedTime=299), 1000)["level"] == "warning"
-
-
-@pytest.mark.parametrize(
-    "typed, seconds",
-    [
-        ("5m", 300), ("1:30", 90), ("90", 90), ("1h30m", 5400), ("1:30:00", 5400), ("90s", 90), ("1h", 3600),
-        ("1h 30m 15s", 5415), (" 5M ", 300), ("5 min", 300), ("1m90s", 150), ("0:05", 5), ("90:00", 5400),
-        ("0.5", 0.5), ("1.5h", 5400), ("0:00.25", 0.25), ("100:00:00", 360000), ("8760h", 31536000),
-    ],
-)
-def test_a_duration_is_read_as_people_write_it(rule, typed, seconds):
-    assert rule("parseDuration", typed) == seconds
-
-
-@pytest.mark.parametrize("typed", ["", "   "])
-def test_no_duration_asks_for_a_stopwatch(rule, typed):
-    assert rule("parseDuration", typed) is None
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "five", "5x", "-5", "-1:00", "1:60", "1:5", "1:60:00", "1:2:00", "1:00:00:00", ":30", "1:", "1h30", "5m30", "30m1h",
-        "5 5", "1,5", "1e3", "Infinity", "NaN", "0x10", "٥", ".", "1.2.3s", "m", "0", "0:00", "0s", "8761h", "31536001",
-    ],
-)
-def test_what_is_no_duration_is_refused_in_words(rule, typed):
-    words = rule.page.evaluate(
-        """(typed) => import('/countdown.js').then((rule) => {
-            try { return 'taken for ' + rule.parseDuration(typed); } catch (error) { return error.message; }
-        })""",
-        typed,
-    )
-
-    assert "duration" in words or "lasts" in words

@@ -1,0 +1,46 @@
+"""What a person does on the dashboard, and looks for."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def quoted(name):
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def digits(page, name):
+    return page.locator(f"[data-digits][data-timer={quoted(name)}]")
+
+
+def card(page, name):
+    return page.locator("article.timer", has=digits(page, name))
+
+
+def press(page, name, label):
+    card(page, name).get_by_role("button", name=label, exact=True).click()
+
+
+def choose(page, name, label):
+    """One of the actions that a card has no room for."""
+    card(page, name).locator("[data-command=more]").click()
+    page.get_by_role("dialog").get_by_role("button", name=label).click()
+
+
+def make(page, name, duration):
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Duration").fill(duration)
+    page.locator("#make [type=submit]").click()
+    expect(digits(page, name)).to_be_visible()
+
+
+def shows(page, name, text):
+    expect(digits(page, name)).to_have_text(re.compile(text))
+
+
+def has_status(page, name, status):
+    expect(card(page, name)).to_have_attribute("data-status", status)
+
+
+def bulletin(page):
+    return page.locator("#bulletin p, .pad .told")

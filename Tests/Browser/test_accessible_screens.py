@@ -1,0 +1,115 @@
+"""What axe finds wrong on the dashboard, the remote control and over them, in light and dark, at every width."""
+
+import pytest
+from playwright.sync_api import expect
+
+from person import choose, has_status
+from test_accessibility import complaints
+
+# What depends on colours is tried in both schemes, what depends on room at both ends.
+SIZES = {"light": [(320, 640), (1440, 900)], "dark": [(320, 640), (3840, 2160)]}
+
+
+FEW = {"light": [(320, 640)], "dark": [(3840, 2160)]}
+
+
+def fill(script):
+    script.do("start", timer="running", duration=3000, title="Pasta", warnings=[300, 60])
+    script.do("message", timer="running", text="Wrap up")
+    script.do("start", timer="paused", duration=300)
+    script.do("pause", timer="paused")
+    script.do("start", timer="warned", duration=3000, warnings=[3500, 10])
+    script.do("start", timer="urgent", duration=3000, warnings=[3500, 3400])
+    script.do("start", timer="overtime", duration=0.1)
+    script.do("start", timer="watch", title="شوط 1")
+    for _ in range(3):
+        script.do("lap", timer="watch")
+    script.do("start", timer="idle", duration=300)
+    script.do("reset", timer="idle")
+    script.do("start", timer="finished", duration=300)
+    script.do("finish", timer="finished")
+
+
+def found_in_light_and_dark(page, where, sizes=SIZES):
+    found = []
+    for scheme in sizes:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        for width, height in sizes[scheme]:
+            page.set_viewport_size({"width": width, "height": height})
+            found += [(where, scheme, width, *complaint) for complaint in complaints(page)]
+            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            found += [(where, scheme, width, f"{overflow} px too wide")] if overflow > 0 else []
+    return found
+
+
+@pytest.mark.parametrize("layout", ["Large", "Compact"])
+def test_the_dashboard(server, script, open_page, layout):
+    fill(script)
+    page = open_page(server.page())
+    has_status(page, "running", "running")
+    page.get_by_role("button", name=layout).click()
+    page.get_by_text("Title, warnings, at zero").click()
+    page.locator("[data-name=paused] .main").click()
+    expect(page.locator("#bulletin")).to_have_class("up")
+
+    assert found_in_light_and_dark(page, layout) == []
+
+
+def test_every_dialog(server, script, open_page):
+    fill(script)
+    page = open_page(server.page())
+    has_status(page, "watch", "running")
+    found = []
+    for action in ("Laps", "Message, flash, blackout", "Share", "Title, warnings, at zero", "Remove"):
+        choose(page, "watch", action)
+        page.wait_for_timeout(150)
+        found += found_in_light_and_dark(page, action, FEW)
+        page.keyboard.press("Escape")
+    for button in ("#help", "#finish-many", "[data-name=watch] [data-command=more]"):
+        page.locator(button).click()
+        found += found_in_light_and_dark(page, button, FEW)
+        page.keyboard.press("Escape")
+
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["running", "overtime", "watch", "finished", "nobody"])
+def test_the_remote(server, script, open_page, name):
+    fill(script)
+    page = open_page(server.page(name) + "&control")
+    expect(page.locator(".begin" if name == "nobody" else ".pad")).to_be_visible()
+    page.wait_for_timeout(200)
+
+    assert found_in_light_and_dark(page, name) == []
+
+
+def test_the_states_in_which_there_is_nothing_to_show(server, open_page):
+    page = open_page(server.page())
+    expect(page.get_by_role("heading", name="No timers yet")).to_be_visible()
+    found = found_in_light_and_dark(page, "empty", FEW)
+
+    server.stop()
+    expect(page.locator("#link")).to_be_visible()
+    found += found_in_light_and_dark(page, "lost", FEW)
+    server.start()
+
+    for name, socket in (("loading", "class { close() {} send() {} }"),
+                         ("offline", "class { constructor() { setTimeout(() => this.onclose({code: 1006}), 50); } close() {} send() {} }"),
+                         ("forbidden", "class { constructor() { setTimeout(() => this.onclose({code: 1008}), 50); } close() {} send() {} }")):
+        page = open_page(server.page(), init_script=f"window.WebSocket = {socket};")
+        expect(page.locator(f"#state[data-state={name}]")).to_be_visible()
+        found += found_in_light_and_dark(page, name, FEW)
+
+    assert found == []
+
+
+def test_from_right_to_left(server, script, open_page):
+    fill(script)
+    found = []
+    for address in (server.page() + "?lang=ar", server.page("watch") + "&control&lang=ar"):
+        page = open_page(address)
+        expect(page.locator("[data-digits]").first).to_be_visible()
+        page.wait_for_timeout(200)
+        found += found_in_light_and_dark(page, address, FEW)
+
+    assert found == []

@@ -1,0 +1,409 @@
+"""A display against a scripted server: what it shows, and what its address may ask for."""
+
+import io
+import itertools
+import re
+import struct
+import zlib
+
+import pytest
+from playwright.sync_api import expect
+
+from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
+
+RUNNING = {"status": "running", "lastElapsedTimeCalculatedAt": NOW}
+
+
+def pixels(png):
+    """Width, height and a function that gives the RGBA of a pixel of a screenshot."""
+    at, header, packed = 8, None, b""
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        body = png[at + 8:at + 8 + length]
+        header = body if kind == b"IHDR" else header
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + length
+    width, height, depth, colour = struct.unpack(">IIBB", header[:10])
+    assert depth == 8 and colour in (2, 6)
+    size = 3 if colour == 2 else 4
+    rows, source, before = [], io.BytesIO(zlib.decompress(packed)), bytes(width * size)
+    for _ in range(height):
+        before = unfiltered(source.read(1)[0], source.read(width * size), before, size)
+        rows.append(before)
+    return width, height, lambda x, y: tuple(rows[y][x * size:x * size + size]) + (() if size == 4 else (255,))
+
+
+def unfiltered(kind, line, above, size):
+    line = bytearray(line)
+    for index in range(len(line)):
+        left = line[index - size] if index >= size else 0
+        up = above[index]
+        corner = above[index - size] if index >= size else 0
+        guess = left + up - corner
+        near = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
+        line[index] = (line[index] + (0, left, up, (left + up) // 2, near)[kind]) & 255
+    return bytes(line)
+
+
+def move(page):
+    page.mouse.move(5, 105)
+    page.mouse.move(15, 115)
+
+
+def show(scripted, visit, query="", init_script=None, **fields):
+    scripted.states = [state(**{**RUNNING, **fields})]
+    page = visit("?timer=kitchen" + query, init_script=init_script)
+    expect(digits(page)).not_to_be_empty()
+    return page
+
+
+@pytest.mark.parametrize("elapsed, level", [(0, "calm"), (240, "warning"), (291, "urgent"), (301, "overtime")])
+def test_colours_tell_how_far_it_is(visit, scripted, elapsed, level):
+    page = show(scripted, visit, warnings=[60, 10], elapsedTime=elapsed, status="paused")
+
+    expect(page.locator("article")).to_have_attribute("data-level", level)
+    colours = {"calm": "--muted", "warning": "--warning", "urgent": "--urgent"}
+    if level in colours:
+        named = page.evaluate("(name) => getComputedStyle(document.documentElement).getPropertyValue(name)", colours[level])
+        assert colour_of(page, ".digits") == rgb(named)
+
+
+def rgb(hexadecimal):
+    value = hexadecimal.strip().lstrip("#")
+    return f"rgb({int(value[:2], 16)}, {int(value[2:4], 16)}, {int(value[4:], 16)})"
+
+
+def colour_of(page, selector):
+    return page.locator(selector).evaluate("(element) => getComputedStyle(element).color")
+
+
+def test_digits_never_jump_in_width(visit, scripted):
+    page = show(scripted, visit, duration=700, status="paused")
+
+    revisions = itertools.count(10)
+
+    def measure(seconds):
+        scripted.snapshot(state(revision=next(revisions), duration=700, elapsedTime=700 - seconds))
+        minutes = seconds // 60
+        expect(digits(page)).to_have_text(f"{minutes}:{seconds % 60:02}")
+        box = digits(page).bounding_box()
+        return round(box["width"], 1), digits(page).evaluate("(element) => element.style.fontSize")
+
+    assert len({measure(seconds) for seconds in (611, 634, 677)}) == 1
+    assert len({measure(seconds) for seconds in (111, 234, 577)}) == 1
+    assert measure(600)[1] == measure(599)[1], "the digits grew from 10:00 to 9:59"
+
+
+@pytest.mark.parametrize("family", ["DejaVu Serif", "Liberation Serif", "serif"])
+def test_digits_of_another_font_stand_as_still(visit, scripted, family):
+    page = show(scripted, visit, "&font=" + family.replace(" ", "+"), status="paused")
+
+    revisions = itertools.count(10)
+
+    def width(seconds):
+        scripted.snapshot(state(revision=next(revisions), elapsedTime=300 - seconds))
+        expect(digits(page)).to_have_text(f"{seconds // 60}:{seconds % 60:02}")
+        return round(digits(page).bounding_box()["width"], 1)
+
+    assert len({width(seconds) for seconds in (71, 117, 231, 288)}) == 1
+    assert family in digits(page).evaluate("(element) => getComputedStyle(element).fontFamily")
+
+
+def test_progress_is_a_bar_with_its_warnings_marked(visit, scripted):
+    page = show(scripted, visit, elapsedTime=75, warnings=[60, 10], status="paused")
+
+    bar = page.locator(".progress").bounding_box()
+    done = page.locator(".progress div").bounding_box()
+    assert done["width"] == pytest.approx(0.75 * bar["width"], rel=0.02)
+    marks = [mark.bounding_box()["x"] - bar["x"] for mark in page.locator(".progress i").all()]
+    assert marks == pytest.approx([bar["width"] * 60 / 300, bar["width"] * 10 / 300], abs=2)
+
+
+def test_progress_may_be_a_ring(visit, scripted):
+    page = show(scripted, visit, "&progress=ring", elapsedTime=75, status="paused")
+
+    expect(page.locator(".ring")).to_be_visible()
+    expect(page.locator(".progress")).to_be_hidden()
+    expect(page.locator(".ring .left")).to_have_attribute("style", re.compile("stroke-dashoffset: 25"))
+    ring, text = page.locator(".ring").bounding_box(), digits(page).bounding_box()
+    assert text["width"] < min(ring["width"], ring["height"])
+
+
+@pytest.mark.parametrize("query, is_bar", [("none", False), ("dragon", True), ("", True), ("bar", True)])
+def test_progress_may_be_left_out_and_nonsense_is_a_bar(visit, scripted, query, is_bar):
+    page = show(scripted, visit, "&progress=" + query)
+
+    expect(page.locator(".progress")).to_be_visible(visible=is_bar)
+    expect(page.locator(".ring")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_transparent_background_is_transparent(visit, scripted, scheme):
+    page = show(scripted, visit, "&background=transparent", status="paused")
+    page.emulate_media(color_scheme=scheme)
+
+    width, height, pixel = pixels(page.screenshot(omit_background=True))
+
+    assert {pixel(x, y)[3] for x in (1, width - 2) for y in (1, height - 2)} == {0}
+    assert any(pixel(x, height // 2)[3] == 255 for x in range(width)), "the digits are transparent, too"
+
+
+@pytest.mark.parametrize("asked, shown", [("ff0000", (255, 0, 0)), ("navy", (0, 0, 128)), ("rgb(0+128+0)", (0, 128, 0))])
+def test_the_background_may_have_a_colour(visit, scripted, asked, shown):
+    page = show(scripted, visit, "&background=" + asked, status="paused")
+
+    assert pixels(page.screenshot())[2](1, 1)[:3] == shown
+
+
+@pytest.mark.parametrize("asked", ["url(//evil.example/x)", "var(--accent)", "red;position:fixed", "}", "x" * 100, "inherit"])
+def test_what_is_no_colour_is_left_out(visit, scripted, asked):
+    plain = show(scripted, visit, status="paused")
+    asking = show(scripted, visit, "&background=" + asked + "&color=" + asked, status="paused")
+
+    for selector in (".digits", "h1"):
+        assert colour_of(asking, selector) == colour_of(plain, selector)
+    assert pixels(asking.screenshot())[2](1, 1) == pixels(plain.screenshot())[2](1, 1)
+
+
+@pytest.mark.parametrize("asked", ['a";color:red', "a,b", "url(x)", "x" * 100, "a{}"])
+def test_what_is_no_font_is_left_out(visit, scripted, asked):
+    plain = show(scripted, visit, status="paused")
+    asking = show(scripted, visit, "&font=" + asked, status="paused")
+
+    def family(page):
+        return digits(page).evaluate("(element) => getComputedStyle(element).fontFamily")
+
+    assert family(asking) == family(plain)
+
+
+def test_digits_may_have_a_colour(visit, scripted):
+    page = show(scripted, visit, "&color=0f0")
+
+    assert colour_of(page, ".digits") == colour_of(page, "h1") == "rgb(0, 255, 0)"
+
+
+def test_it_may_be_mirrored(visit, scripted):
+    page = show(scripted, visit, "&mirror=1", status="paused", title="Speech")
+
+    assert page.locator("#stages").evaluate("(element) => new DOMMatrix(getComputedStyle(element).transform).a") == -1
+    title = page.locator("h1").bounding_box()
+    assert title["x"] + title["width"] > 0.9 * page.viewport_size["width"]
+
+
+def test_the_time_of_day_is_the_servers_in_the_zone_of_this_place(browser, scripted, web_files):
+    context = browser.new_context(timezone_id="Asia/Kathmandu", locale="en-GB")
+    page = context.new_page()
+    page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
+    page.goto(web_files + "/?timer=kitchen&clock=1&lang=en")
+
+    # NOW is 05:20:00.25 in Greenwich, and Nepal is 5:45 ahead.
+    expect(page.locator("#clock")).to_have_text(re.compile(r"^11:05:0\d( AM)?$"))
+    context.close()
+
+
+def test_several_timers_stand_side_by_side(visit, scripted):
+    scripted.states = [state(timer=name, **RUNNING) for name in ("a", "b", "c")]
+
+    page = visit("?timer=a&timer=b&timer=c&timer=a")
+
+    boxes = []
+    for name in ("a", "b", "c"):
+        expect(digits(page, name)).to_have_text(re.compile("^(5:00|4:5.)$"))
+        boxes.append(page.locator("article", has=digits(page, name)).bounding_box())
+    assert page.locator("article").count() == 3
+    for index, one in enumerate(boxes):
+        for other in boxes[index + 1:]:
+            assert one["x"] + one["width"] <= other["x"] + 1 or one["y"] + one["height"] <= other["y"] + 1
+    assert scripted.sent("subscribe")[0]["timers"] == ["a", "b", "c"]
+
+
+# — a line to the speaker —
+
+
+def test_a_message_is_shown_at_once_and_goes(visit, scripted):
+    page = show(scripted, visit)
+    expect(page.locator(".line")).to_be_hidden()
+
+    scripted.snapshot(state(**RUNNING, revision=6, message={"text": "Wrap up\n<b>now</b>", "sentAt": NOW}))
+    expect(page.locator(".line")).to_have_text("Wrap up\n<b>now</b>", timeout=500)
+    expect(digits(page)).to_be_visible()
+    scripted.snapshot(state(**RUNNING, revision=7))
+
+    expect(page.locator(".line")).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", [(320, 568), (390, 844), (1440, 900)])
+def test_a_long_message_fits_beside_the_digits(visit, scripted, size):
+    page = show(scripted, visit, message={"text": "The bus leaves from the other door. " * 13, "sentAt": NOW})
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.wait_for_timeout(200)
+
+    line, time = page.locator(".line"), digits(page).bounding_box()
+    assert line.evaluate("(element) => element.scrollHeight <= element.clientHeight + 1"), "some of it is cut off"
+    assert time["y"] >= 0 and time["y"] + time["height"] <= line.bounding_box()["y"] + 1
+    assert line.bounding_box()["y"] + line.bounding_box()["height"] <= size[1]
+
+
+def test_a_flash_lasts_three_seconds_from_its_sending(visit, scripted):
+    page = show(scripted, visit)
+    now = page.evaluate("performance.now() / 1000 + timersync.offset")
+
+    scripted.snapshot(state(**RUNNING, revision=6, signal={"kind": "flash", "sentAt": now - 1.5}))
+
+    article = page.locator("article")
+    expect(article).to_have_attribute("data-signal", "flash", timeout=500)
+    assert article.evaluate("(element) => getComputedStyle(element).animationName") == "flash"
+    page.wait_for_timeout(1000)
+    expect(article).to_have_attribute("data-signal", "flash", timeout=100)
+    expect(article).to_have_attribute("data-signal", "none", timeout=1500)
+
+
+def test_an_old_flash_does_not_flash_again(visit, scripted):
+    page = show(scripted, visit, signal={"kind": "flash", "sentAt": NOW - 10})
+
+    expect(page.locator("article")).to_have_attribute("data-signal", "none")
+
+
+def test_no_flash_for_those_who_want_no_motion(visit, scripted):
+    page = show(scripted, visit)
+    page.emulate_media(reduced_motion="reduce")
+    now = page.evaluate("performance.now() / 1000 + timersync.offset")
+
+    scripted.snapshot(state(**RUNNING, revision=6, signal={"kind": "flash", "sentAt": now}))
+
+    expect(page.locator("article")).to_have_attribute("data-signal", "flash")
+    assert page.locator("article").evaluate("(element) => getComputedStyle(element).animationName") == "none"
+
+
+def test_a_blackout_is_black_until_it_is_lifted(visit, scripted):
+    page = show(scripted, visit, signal={"kind": "blackout", "sentAt": NOW - 100}, message={"text": "Soon", "sentAt": NOW})
+
+    expect(page.locator("article")).to_have_attribute("data-signal", "blackout")
+    expect(digits(page)).to_be_hidden()
+    width, height, pixel = pixels(page.screenshot())
+    assert {pixel(x, y)[:3] for x in range(0, width, 40) for y in range(0, height, 40)} == {(0, 0, 0)}
+
+    scripted.snapshot(state(**RUNNING, revision=6))
+
+    expect(digits(page)).to_be_visible()
+
+
+# — hidden controls —
+
+
+def opacity(page, selector):
+    return float(page.locator(selector).evaluate("(element) => getComputedStyle(element).opacity"))
+
+
+@pytest.mark.parametrize("how", ["movement", "touch", "key"])
+def test_controls_appear_and_go_again(visit, scripted, how):
+    page = show(scripted, visit)
+    assert page.get_by_role("button", name="Pause").count() == 0
+
+    if how == "movement":
+        move(page)
+    elif how == "touch":
+        page.dispatch_event("main", "touchstart")
+    else:
+        page.keyboard.press("Shift")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    wait_until(page, lambda: opacity(page, "footer") == 1)
+
+    wait_until(page, lambda: opacity(page, "footer") == 0, seconds=8)
+
+
+def test_an_unseen_button_cannot_be_hit(visit, scripted):
+    page = show(scripted, visit)
+    move(page)
+    button = page.get_by_role("button", name="Pause").bounding_box()
+    wait_until(page, lambda: opacity(page, "footer") == 0, seconds=8)
+
+    where = [button["x"] + button["width"] / 2, button["y"] + button["height"] / 2]
+    assert page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('button')", where) is None
+
+
+def test_by_keyboard_the_controls_are_reached_and_stay(visit, scripted):
+    page = show(scripted, visit)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Pause":
+            break
+    page.keyboard.press("Enter")
+    wait_until(page, lambda: scripted.sent("pause"))
+    page.wait_for_timeout(5000)
+
+    assert opacity(page, "footer") == 1, "gone while the keyboard is on them"
+
+
+def test_a_timer_of_several_is_paused_alone(visit, scripted):
+    scripted.states = [state(timer="a", **RUNNING), state(timer="b", **RUNNING)]
+    page = visit("?timer=a&timer=b")
+    expect(digits(page, "b")).not_to_be_empty()
+
+    move(page)
+    page.locator("article", has=digits(page, "b")).get_by_role("button", name="Pause").click()
+
+    wait_until(page, lambda: scripted.sent("pause"))
+    assert [request["timer"] for request in scripted.sent("pause")] == ["b"]
+
+
+def test_how_well_the_clocks_agree_can_be_seen(visit, scripted):
+    page = show(scripted, visit, "&sync=1")
+
+    expect(page.locator("#sync")).to_have_text(re.compile(r"^± \d+ ms, synced \d+ s ago$"))
+    wait_until(page, lambda: opacity(page, "#tools") == 1)
+
+
+# — the tab —
+
+
+def test_the_icon_counts(visit, scripted):
+    page = show(scripted, visit, duration=62)
+    icon = page.locator("link[rel=icon]")
+    expect(icon).to_have_attribute("href", re.compile("^data:image/png"))
+    first = icon.get_attribute("href")
+
+    expect(page).to_have_title(re.compile("^0:59 · kitchen$"))
+
+    assert icon.get_attribute("href") != first
+
+
+# — words for those who listen —
+
+
+HEAR = """
+window.heard = [];
+document.addEventListener('DOMContentLoaded', () => {
+    new MutationObserver(() => heard.push(document.getElementById('announcer').textContent))
+        .observe(document.getElementById('announcer'), {childList: true, characterData: true, subtree: true});
+});
+"""
+
+
+def test_it_speaks_at_ten_seconds_and_zero_and_never_each_second(visit, scripted):
+    page = show(scripted, visit, init_script=HEAR, duration=300, elapsedTime=288.5, title="Pasta")
+
+    page.wait_for_timeout(14000)
+
+    assert page.evaluate("heard") == ["Pasta: 10 seconds left", "Pasta: time is up"]
+    assert page.locator("[role=timer]").get_attribute("aria-live") in (None, "off")
+
+
+@pytest.mark.parametrize("left, words", [(300, "5 minutes left"), (60, "1 minute left")])
+def test_it_speaks_at_five_minutes_and_at_one(visit, scripted, left, words):
+    page = show(scripted, visit, init_script=HEAR, duration=400, elapsedTime=400 - left - 1.5)
+
+    page.wait_for_timeout(3500)
+
+    assert page.evaluate("heard") == ["kitchen: " + words]
+
+
+def test_a_countdown_of_a_minute_does_not_begin_with_one_minute_left(visit, scripted):
+    page = show(scripted, visit, init_script=HEAR, duration=60)
+
+    page.wait_for_timeout(1500)
+
+    assert page.evaluate("heard") == []

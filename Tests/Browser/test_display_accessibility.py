@@ -1,0 +1,60 @@
+"""What axe finds wrong on a display, light and dark, from a small phone to a wall, with its controls and without."""
+
+import pytest
+from playwright.sync_api import expect
+
+from test_accessibility import complaints, fill
+from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
+
+SIZES = [(320, 568), (1440, 900), (3840, 2160)]
+SEVERAL = "/?timer=running&timer=paused&timer=warned&timer=urgent&timer=overtime&timer=watch&timer=nobody&clock=1&sync=1"
+
+
+def show_controls(page):
+    page.mouse.move(5, 105)
+    page.mouse.move(15, 115)
+    expect(page.get_by_role("link", name="All timers")).to_be_visible()
+    wait_until(page, lambda: page.evaluate(
+        "Array.from(document.querySelectorAll('#tools, footer')).every((part) => getComputedStyle(part).opacity === '1')"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_displays_of_every_size_are_accessible(server, script, open_page, scheme):
+    fill(script)
+    page = open_page(server.url + SEVERAL, color_scheme=scheme)
+    expect(digits(page, "watch")).not_to_be_empty()
+
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(100)
+        assert complaints(page) == [], (width, height)
+        show_controls(page)
+        assert complaints(page) == [], (width, height, "controls")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_messages_and_trouble_are_accessible(visit, scripted, scheme):
+    scripted.states = [state(status="running", lastElapsedTimeCalculatedAt=NOW, message={"text": "Wrap up", "sentAt": NOW})]
+    page = visit("?timer=kitchen&progress=ring")
+    page.emulate_media(color_scheme=scheme)
+    expect(page.locator(".line")).to_be_visible()
+    show_controls(page)
+    assert complaints(page) == []
+
+    scripted.connections[-1].close(code=1008, reason="no more")
+
+    expect(page.locator("#link")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_a_display_reads_from_right_to_left_where_the_language_does(server, script, open_page):
+    fill(script)
+    page = open_page(server.url + "/?timer=paused", viewport={"width": 390, "height": 844})
+    expect(digits(page, "paused")).not_to_be_empty()
+
+    page.evaluate("document.documentElement.dir = 'rtl'")
+
+    title, status = page.locator("h1").bounding_box(), page.locator(".status").bounding_box()
+    assert status["x"] + status["width"] <= title["x"]
+    assert digits(page, "paused").evaluate("(element) => getComputedStyle(element).direction") == "ltr"

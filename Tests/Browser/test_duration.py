@@ -1,0 +1,101 @@
+"""What people type for a length of time, or for the time of day until which to count."""
+
+import datetime
+import zoneinfo
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def typed(browser, web_files):
+    """Calls a function of duration.js; a refusal comes back as its words."""
+    page = browser.new_page(timezone_id="Europe/Berlin")
+    page.goto(web_files + "/favicon.svg")
+
+    def typed(function, *arguments):
+        return page.evaluate(
+            """([name, given]) => import('/duration.js').then((module) => {
+                try { return module[name](...given); } catch (error) { return error.message; }
+            })""",
+            [function, list(arguments)],
+        )
+
+    yield typed
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "text, seconds",
+    [
+        ("5m", 300), ("1:30", 90), ("90", 90), ("1h30m", 5400), ("1:30:00", 5400), ("90s", 90), ("1h", 3600),
+        ("1h 30m 15s", 5415), (" 5M ", 300), ("5 min", 300), ("1m90s", 150), ("0:05", 5), ("90:00", 5400),
+        ("0.5", 0.5), ("1.5h", 5400), ("0:00.25", 0.25), ("100:00:00", 360000), ("8760h", 31536000),
+        ("2 hours 5 minutes", 7500), ("1 Std 30 Min", 5400), ("10 minutos", 600), ("٥", 5), ("٥ د", 300), ("2 heures", 7200),
+    ],
+)
+def test_a_duration_is_read_as_people_write_it(typed, text, seconds):
+    assert typed("parseDuration", text, 0) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_no_duration_asks_for_a_stopwatch(typed, text):
+    assert typed("parseDuration", text, 0) is None
+
+
+@pytest.mark.parametrize(
+    "text, right",
+    [
+        ("five", "Write 5m"), ("5x", "Write 5m"), ("Infinity", "Write 5m"), ("NaN", "Write 5m"), ("0x10", "Write 5m"),
+        ("1e3", "Write 5m"), (".", "Write 5m"), ("1.2.3s", "Write 5m"), ("m", "Write 5m"), ("5 5", "Write 5m"),
+        ("30m1h", "Write 5m"), ("-5", "without a sign"), ("-1:00", "without a sign"), ("−5m", "without a sign"),
+        ("1:60", "00 to 59"), ("1:5", "00 to 59"), ("1:60:00", "00 to 59"), ("1:2:00", "00 to 59"),
+        ("1:00:00:00", "00 to 59"), (":30", "Write 5m"), ("1:", "00 to 59"), ("1h30", "1h30m"), ("5m30", "1h30m"),
+        ("1,5", "Write a point"), ("1,5h", "Write a point"), ("0", "at most 365 days"), ("0:00", "at most 365 days"),
+        ("0s", "at most 365 days"), ("8761h", "at most 365 days"), ("31536001", "at most 365 days"),
+        ("until", "until 20:30"), ("until noon", "until 20:30"), ("until 1:2", "until 20:30"),
+        ("until 24:00", "0:00 to 23:59"), ("until 20:60", "0:00 to 23:59"), ("until 13 pm", "0:00 to 23:59"),
+        ("until 0:30 am", "0:00 to 23:59"),
+    ],
+)
+def test_what_is_no_duration_is_refused_with_what_would_be_right(typed, text, right):
+    assert right in str(typed("parseDuration", text, 0))
+
+
+def berlin(*when):
+    return datetime.datetime(*when, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin")).timestamp()
+
+
+@pytest.mark.parametrize(
+    "text, now, seconds",
+    [
+        ("until 20:30", berlin(2026, 11, 30, 20, 0), 1800),
+        ("until 20:30", berlin(2026, 11, 30, 20, 29, 59) + 0.25, 0.75),
+        ("until 20:30", berlin(2026, 11, 30, 20, 30), 86400),
+        ("until 8", berlin(2026, 11, 30, 20, 30), 11.5 * 3600),
+        ("until 8:30pm", berlin(2026, 11, 30, 20, 0), 1800),
+        ("until 12 am", berlin(2026, 11, 30, 20, 0), 4 * 3600),
+        ("until 12 pm", berlin(2026, 11, 30, 11, 0), 3600),
+        ("until 20:30:15", berlin(2026, 11, 30, 20, 30), 15),
+        ("bis 20:30 Uhr", berlin(2026, 11, 30, 20, 0), 1800),
+        ("jusqu'à 20h30", berlin(2026, 11, 30, 20, 0), 1800),
+        ("hasta las 20:30", berlin(2026, 11, 30, 20, 0), 1800),
+        ("حتى ٢٠:٣٠", berlin(2026, 11, 30, 20, 0), 1800),
+        # The night in which clocks go back has 25 hours, the one in which they go forward 23.
+        ("until 4:00", berlin(2026, 10, 24, 22, 0), 7 * 3600),
+        ("until 4:00", berlin(2026, 3, 28, 22, 0), 5 * 3600),
+    ],
+)
+def test_until_is_a_time_of_day_where_the_viewer_is_on_the_clock_of_the_server(typed, text, now, seconds):
+    assert typed("parseDuration", text, now) == pytest.approx(seconds, abs=1e-6)
+
+
+def test_warnings_are_lengths_between_commas(typed):
+    assert typed("parseWarnings", "5m, 1:00; 10s,") == [300, 60, 10]
+    assert typed("parseWarnings", " ") == []
+    assert "until 8" in typed("parseWarnings", "1m, until 8")
+    assert "Write 5m" in typed("parseWarnings", "1m, soon")
+
+
+@pytest.mark.parametrize("seconds", [0.25, 1, 59, 60, 61.5, 3600, 5415, 31536000])
+def test_what_is_written_is_read_as_the_same(typed, seconds):
+    assert typed("parseDuration", typed("writeDuration", seconds), 0) == seconds

@@ -1,0 +1,220 @@
+"""What a screen shows after it has slept, was hidden, or lost its server: the truth or nothing, never a wrong digit."""
+
+import re
+import subprocess
+
+import pytest
+from playwright.sync_api import expect
+
+from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
+from test_token import guarded  # noqa: F401
+
+# Both clocks can be moved, and the tab can be hidden, as a browser and its machine do it.
+LEVERS = """
+(() => {
+    const date = Date.now.bind(Date), monotonic = performance.now.bind(performance);
+    let wallMoved = 0, monotonicMoved = 0, visibility = 'visible';
+    Date.now = () => date() + wallMoved * 1000;
+    performance.now = () => monotonic() + monotonicMoved * 1000;
+    Object.defineProperty(document, 'visibilityState', {get: () => visibility});
+    Object.defineProperty(document, 'hidden', {get: () => visibility === 'hidden'});
+    window.pass = (wall, mono) => { wallMoved += wall; monotonicMoved += mono; };
+    window.become = (state) => { visibility = state; document.dispatchEvent(new Event('visibilitychange')); };
+})();
+"""
+
+# Each text that was there to be seen, and when, on a clock that the levers don't move.
+RECORD = """
+(() => {
+    const real = performance.now.bind(performance);
+    window.seen = [];
+    const note = () => {
+        const element = document.querySelector('[data-digits]');
+        const text = element === null ? '' : element.textContent;
+        if (text !== '' && (seen.length === 0 || seen[seen.length - 1][0] !== text)) { seen.push([text, real()]); }
+    };
+    new MutationObserver(note).observe(document, {subtree: true, childList: true, characterData: true});
+})();
+"""
+
+
+def running(**fields):
+    return state(status="running", lastElapsedTimeCalculatedAt=NOW, **fields)
+
+
+def seconds_of(text):
+    parts = [int(part) for part in text.lstrip("-").split(":")]
+    total = sum(part * 60 ** place for place, part in enumerate(reversed(parts)))
+    return -total if text.startswith("-") else total
+
+
+def after(page, since):
+    """Texts with digits that were shown after an instant of the page."""
+    return [(text, at) for text, at in page.evaluate("seen") if at > since and re.search(r"\d", text)]
+
+
+@pytest.fixture
+def screen(visit, scripted):
+    """A display of ten hours that has just begun, its clocks in our hand."""
+    scripted.states = [running(duration=36000)]
+    page = visit("?timer=kitchen", init_script=RECORD + LEVERS)
+    expect(digits(page)).to_have_text(re.compile(r"^9:59:5\d$"))
+    page.wait_for_timeout(1500)
+    return page
+
+
+def later(scripted, seconds):
+    """The server's clock goes on by itself: its answers to clock exchanges say so."""
+    def sync(request):
+        instant = NOW + request["clientTime"] + seconds
+        scripted.reply(request, clientTime=request["clientTime"], receivedAt=instant, sentAt=instant)
+
+    scripted.answers["sync"] = sync
+
+
+def test_asleep_for_an_hour_with_a_clock_that_stood_still(screen, scripted):
+    later(scripted, 3600)
+    woke = screen.evaluate("performance.now()")
+    screen.evaluate("pass(3600, 0)")
+
+    expect(digits(screen)).to_have_text(re.compile(r"^8:59:5\d$"), timeout=1500)
+    screen.wait_for_timeout(1500)
+
+    assert {text[:6] for text, _ in after(screen, woke + 1)} == {"8:59:5"}
+
+
+def test_asleep_with_a_clock_that_went_on(screen, scripted):
+    woke = screen.evaluate("performance.now()")
+    screen.evaluate("pass(3600, 3600)")
+
+    expect(digits(screen)).to_have_text(re.compile(r"^8:59:5\d$"), timeout=1500)
+
+    assert {text[:6] for text, _ in after(screen, woke + 1)} == {"8:59:5"}
+
+
+def test_hidden_for_ten_minutes_and_throttled(screen, scripted):
+    screen.evaluate("become('hidden')")
+    screen.evaluate("pass(600, 600)")
+    shown = screen.evaluate(
+        "() => { become('visible'); return document.querySelector('[data-digits]').textContent; }")
+
+    assert re.match(r"^9:49:5\d$", shown), "a wrong digit before it was mended"
+
+
+def test_a_tab_that_was_frozen_is_right_at_once(server, script, open_page):
+    script.do("start", timer="kitchen", duration=36000)
+    page = open_page(server.page("kitchen"), init_script=RECORD)
+    expect(digits(page)).to_have_text(re.compile(r"^9:59:5\d$"))
+    devtools = page.context.new_cdp_session(page)
+
+    devtools.send("Page.setWebLifecycleState", {"state": "frozen"})
+    script.do("pause", timer="kitchen")
+    script.do("resume", timer="kitchen")
+    page.wait_for_timeout(4000)
+    devtools.send("Page.setWebLifecycleState", {"state": "active"})
+    page.wait_for_timeout(1000)
+
+    left = script.do("get", timer="kitchen")["time"]
+    assert abs(seconds_of(digits(page).text_content()) - left) < 1.2
+    expect(page.locator("#link")).to_be_hidden()
+
+
+def test_a_wall_clock_that_is_set_shows_no_wrong_digit(screen, scripted):
+    since = screen.evaluate("performance.now()")
+    screen.evaluate("pass(-7200, 0)")
+    screen.wait_for_timeout(2500)
+
+    assert {text[:5] for text, _ in after(screen, since)} <= {"9:59:"}
+
+
+def test_asleep_and_nobody_to_ask_is_reckoned_and_said(screen, scripted):
+    scripted.answers["sync"] = lambda request: None
+    screen.evaluate("pass(3600, 0)")
+
+    expect(digits(screen)).to_have_text(re.compile(r"^8:59:\d\d$"), timeout=3000)
+    expect(screen.locator("#link")).to_be_visible(timeout=8000)
+
+
+def test_an_answer_that_spans_the_sleep_is_not_believed(screen, scripted):
+    held = []
+    scripted.answers["sync"] = held.append
+    screen.evaluate("document.dispatchEvent(new Event('resume'))")
+    wait_until(screen, lambda: held)
+    screen.evaluate("pass(3600, 0)")
+    screen.wait_for_timeout(50)
+    early = held[0]
+    instant = NOW + early["clientTime"]
+    scripted.reply(early, clientTime=early["clientTime"], receivedAt=instant, sentAt=instant)
+    later(scripted, 3600)
+
+    expect(digits(screen)).to_have_text(re.compile(r"^8:59:\d\d$"), timeout=4000)
+
+
+# — what comes back is never the full duration, and never nothing —
+
+EVERY_FRAME = """
+window.frames_seen = [];
+(function look() {
+    const digits = document.querySelector('[data-digits]');
+    const stage = document.querySelector('article');
+    if (digits !== null && stage !== null && stage.offsetWidth > 0) {
+        const text = digits.textContent || getComputedStyle(digits, '::before').content;
+        frames_seen.push(digits.hidden ? 'hidden' : text);
+    }
+    requestAnimationFrame(look);
+})();
+"""
+
+
+def texts_of_frames(page):
+    return list(dict.fromkeys(page.evaluate("frames_seen")))
+
+
+def test_a_reload_never_shows_the_full_duration_nor_nothing(server, script, open_page):
+    script.do("start", timer="kitchen", duration=300)
+    page = open_page(server.page("kitchen"), init_script=EVERY_FRAME)
+    page.wait_for_timeout(2500)
+
+    for _ in range(3):
+        page.reload()
+        expect(digits(page)).to_have_text(re.compile(r"^4:5\d$"))
+        texts = texts_of_frames(page)
+        assert all(re.match(r'^(4:5\d|"–:––")$', text) for text in texts), texts
+
+
+def test_a_restart_of_the_server_never_shows_the_full_duration_nor_nothing(server, open_page):
+    script = server.connect()
+    script.do("start", timer="kitchen", duration=300)
+    page = open_page(server.page("kitchen"), init_script=EVERY_FRAME)
+    page.wait_for_timeout(2500)
+    page.evaluate("frames_seen.length = 0")
+
+    server.kill()
+    expect(page.locator("#link")).to_be_visible()
+    server.start()
+    expect(page.locator("#link")).to_be_hidden(timeout=20000)
+    page.wait_for_timeout(500)
+
+    texts = [seconds_of(text) for text in texts_of_frames(page)]
+    assert texts == sorted(texts, reverse=True) and texts[0] < 299, "it went back"
+    left = server.connect().do("get", timer="kitchen")["time"]
+    assert abs(texts[-1] - left) < 1.2
+
+
+def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # noqa: F811
+    control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}")
+    control.evaluate(
+        """(token) => fetch('/api/timers/tea/start', {method: 'POST', body: '{"duration":300}',
+            headers: {Authorization: 'Bearer ' + token}})""", guarded.tokens["control"])
+    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}", init_script=EVERY_FRAME)
+    expect(digits(page, "tea")).to_have_text(re.compile(r"^4:5\d$"))
+    page.evaluate("frames_seen.length = 0")
+
+    subprocess.run(
+        [guarded.binary, "token", "remove", "view", "--data", str(guarded.data)], check=True, timeout=20)
+
+    expect(page.locator("#link")).to_contain_text("does not let this page in", timeout=5000)
+    page.wait_for_timeout(1500)
+    texts = texts_of_frames(page)
+    assert all(re.match(r"^4:[45]\d$", text) for text in texts), texts
+    assert texts == sorted(texts, reverse=True)

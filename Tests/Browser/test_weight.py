@@ -1,0 +1,182 @@
+"""How little a display needs: bytes, time, and age of the browser. And what is there without a network."""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+from playwright.sync_api import expect
+
+from conftest import WEB
+from test_client import wait_until
+
+MOST_BYTES = 60_000
+PAINT_WITHIN = 300  # milliseconds
+NOT_ON_THE_SHELF = {"index.html", "sw.js", "timersync.md"}  # "./" is the first's name there
+
+
+def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsys):
+    script.do("start", timer="kitchen", duration=300, title="Pasta", warnings=[60, 10])
+    sizes = {}
+    page = open_page("about:blank")
+
+    def weigh(response):
+        sizes[response.url] = len(response.body())
+
+    page.on("requestfinished", lambda request: weigh(request.response()))
+    page.goto(server.page("kitchen"))
+    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:5"))
+    page.wait_for_timeout(2000)
+    paints = page.evaluate("performance.getEntriesByType('paint').map((paint) => [paint.name, paint.startTime])")
+    first = dict(paints)["first-contentful-paint"]
+    files = {url: size for url, size in sizes.items() if url.startswith(server.url)}
+    with capsys.disabled():
+        print(f"\na display: {sum(files.values())} bytes in {len(files)} files, first contentful paint after {first:.0f} ms")
+
+    assert sum(files.values()) < MOST_BYTES, sorted((size, url) for url, size in files.items())
+    assert first < PAINT_WITHIN
+
+
+@pytest.mark.parametrize("path", sorted(WEB.glob("*.js")), ids=lambda path: path.name)
+def test_every_script_is_es2017(path):
+    parsed = subprocess.run(["acorn", "--ecma2017", "--module", "--silent", path], capture_output=True, text=True)
+
+    assert parsed.returncode == 0, parsed.stderr
+
+
+@pytest.mark.parametrize(
+    "newer", ["a?.b", "a ?? b", "try {} catch {}", "({...a})", "class A { x = 1 }", "async () => { for await (const x of y); }",
+              "import('x')", "/(?<=a)b/", "import.meta.url"])
+def test_what_is_newer_is_found_out(newer, tmp_path):
+    script = tmp_path / "newer.js"
+    script.write_text(newer)
+
+    assert subprocess.run(["acorn", "--ecma2017", "--module", "--silent", script], capture_output=True).returncode != 0
+
+
+# — without a network —
+
+
+def shelf():
+    text = (WEB / "sw.js").read_text()
+    return set(re.findall(r'"([^"]+)"', text[text.index("const SHELL"):text.index("];")]))
+
+
+def test_every_file_is_on_the_shelf():
+    assert shelf() == ({path.name for path in WEB.iterdir()} - NOT_ON_THE_SHELF) | {"./"}
+
+
+def test_the_built_in_page_has_every_file():
+    source = pathlib.Path(WEB.parent / "Sources/timersync/EmbeddedPage.swift").read_text()
+
+    assert set(re.findall(r'"([^"]+)": PackageResources', source)) == {path.name for path in WEB.iterdir()}
+
+
+def install(page):
+    """What the page does by itself after ten seconds."""
+    page.evaluate("navigator.serviceWorker.register('sw.js').then(() => navigator.serviceWorker.ready)")
+    wait_until(page, lambda: page.evaluate("caches.open('timersync-shell').then((shelf) => shelf.match('./')).then(Boolean)"))
+
+
+def test_the_shell_is_there_when_the_server_is_not_and_knows_no_state(server, open_page):
+    script = server.connect()
+    script.do("start", timer="kitchen", duration=300)
+    page = open_page(server.page("kitchen"))
+    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:5|^5:0"))
+    install(page)
+    page.reload()
+    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:5|^5:0"))
+
+    server.kill()
+    page.reload()
+
+    expect(page.locator("#link")).to_contain_text("Offline", timeout=10000)
+    assert page.locator("[data-digits]").text_content() == ""
+    server.start()
+    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:"), timeout=25000)
+
+
+def test_neither_a_token_nor_an_answer_of_the_api_is_kept(server, script, open_page):
+    script.do("start", timer="kitchen", duration=300)
+    page = open_page(server.page("kitchen"))
+    install(page)
+    page.goto(server.url + "/?timer=kitchen&token=secret-of-mine")
+    page.evaluate("fetch('api/timers').then((answer) => answer.text())")
+    page.evaluate("fetch('healthz').then((answer) => answer.text())")
+    page.wait_for_timeout(500)
+
+    kept = page.evaluate(
+        """async () => {
+            const kept = [];
+            for (const name of await caches.keys()) {
+                for (const request of await (await caches.open(name)).keys()) { kept.push(request.url); }
+            }
+            return kept;
+        }""")
+
+    assert {url[len(server.url) + 1:] for url in kept} == (shelf() - {"./"}) | {""}
+
+
+def test_it_can_be_installed(server, open_page):
+    page = open_page(server.page())
+    devtools = page.context.new_cdp_session(page)
+
+    manifest = devtools.send("Page.getAppManifest")
+    errors = devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]
+
+    assert manifest["errors"] == [] and manifest["url"].endswith("manifest.webmanifest")
+    assert [error for error in errors if error["errorId"] != "in-incognito"] == []
+
+
+# — a screen that stays awake —
+
+
+def test_where_it_cannot_stay_awake_it_says_why(server, script, open_page):
+    script.do("start", timer="kitchen", duration=300)
+    page = open_page(
+        server.page("kitchen"),
+        init_script="Object.defineProperty(navigator, 'wakeLock', {value: undefined});"
+        "Object.defineProperty(window, 'isSecureContext', {value: false});",
+    )
+
+    page.mouse.move(5, 105)
+    page.mouse.move(15, 115)
+
+    expect(page.locator("#awake")).to_have_text("This screen may fall asleep: to keep it awake takes https.")
+
+
+def test_it_asks_to_stay_awake_and_again_when_it_is_seen_again(server, script, open_page):
+    script.do("start", timer="kitchen", duration=300)
+    page = open_page(
+        server.page("kitchen"),
+        init_script="""
+        window.asked = 0;
+        Object.defineProperty(navigator, 'wakeLock', {value: {request: () => { asked += 1; return Promise.resolve({}); }}});
+        """,
+    )
+    expect(page.locator("[data-digits]")).not_to_be_empty()
+    assert page.evaluate("asked") == 1
+
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    assert page.evaluate("asked") == 2
+    page.mouse.move(5, 105)
+    page.mouse.move(15, 115)
+    expect(page.locator("#sync")).to_be_visible()
+    expect(page.locator("#awake")).to_be_hidden()
+
+
+# — the client for other pages —
+
+
+def test_another_page_can_use_the_client_as_documented(server, script, open_page):
+    script.do("start", timer="tea", duration=300)
+    document = (WEB / "timersync.md").read_text()
+    example = document[document.index('<script type="module">') + len('<script type="module">'):document.index("</script>")]
+    page = open_page(server.url + "/favicon.svg")
+
+    example = re.sub(r'import (\{.*?\}) from "\./(.*?)";', rf'const \1 = await import("{server.url}/\2");', example)
+    example = example.replace("ws://localhost:8080", server.url.replace("http", "ws"))
+    page.evaluate("(async () => {" + example.replace("document.title = ", "window.shownText = ") + "})()")
+
+    wait_until(page, lambda: re.match("^4:5", page.evaluate("window.shownText || ''")))

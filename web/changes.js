@@ -1,0 +1,94 @@
+// Changes that are asked of the server, over whatever happens to the connection. No DOM.
+
+import { ANSWER_WITHIN, toMicroseconds } from "./follower.js";
+
+const REPEAT_FOR = 30; // seconds, like every time here
+const AT_HONOURED_FOR = 1.5; // the server takes 2 s; the way there costs some
+const AT_EXACT_TO = 1;
+
+// What the server, or this client in its place, says no with. `message` is for people.
+export class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+// Sent again with the same `requestId` when the link breaks before the answer. Resolves with
+// the reply, rejects with a Refusal.
+export function change(client, command, timer, fields) {
+  if (!client.isOnline) {
+    return Promise.reject(new Refusal("offline", "Offline: nothing can be changed until the server is back."));
+  }
+  if (!client.mayControl) {
+    return Promise.reject(new Refusal("forbidden", "This screen may look, but not change anything."));
+  }
+  const message = Object.assign({ command: command, timer: timer, requestId: randomID() }, fields);
+  if (message.at === undefined && command !== "remove" && client.clock.isSynced && client.clock.roundTrip / 2 < AT_EXACT_TO) {
+    message.at = toMicroseconds(client.clock.now());
+  }
+  return new Promise((resolve, reject) => {
+    new Change(client, message, resolve, reject).send();
+  });
+}
+
+class Change {
+  constructor(client, message, resolve, reject) {
+    this.client = client;
+    this.message = message;
+    this.resolve = resolve;
+    this.reject = reject;
+    this.madeAt = client.clock.monotonic();
+    this.giveUpAlarm = setTimeout(() => { this.giveUp(); }, REPEAT_FOR * 1000);
+  }
+
+  send() {
+    this.client.send(this, ANSWER_WITHIN);
+  }
+
+  hear(reply) {
+    const isRemoval = this.message.command === "remove";
+    if (isRemoval && reply.ok) {
+      this.client.forget(this.message.timer);
+    } else if (reply.timer && !isRemoval && this.client.isComplete) {
+      this.client.take(reply.timer, "reply");
+    }
+    if (!reply.ok && reply.error.code === "outOfRange" && this.message.at !== undefined) {
+      this.sendWithoutInstant();
+      return;
+    }
+    clearTimeout(this.giveUpAlarm);
+    if (reply.ok) {
+      this.resolve(reply);
+    } else {
+      this.reject(new Refusal(reply.error.code, reply.error.message));
+    }
+  }
+
+  // Our idea of the instant of the press may be what is out of range: let the server take its
+  // own. A refused `requestId` may be remembered as refused, so it is another.
+  sendWithoutInstant() {
+    delete this.message.at;
+    this.message.requestId = randomID();
+    this.send();
+  }
+
+  // The connection broke before the answer came, and there is another one now.
+  lose() {
+    if (this.client.clock.monotonic() - this.madeAt > AT_HONOURED_FOR) {
+      delete this.message.at;
+    }
+    this.send();
+  }
+
+  giveUp() {
+    this.client.requests.delete(this.message.id);
+    this.reject(new Refusal("noAnswer",
+      "No answer for " + REPEAT_FOR + " s: it is not known whether “" + this.message.command + "” arrived."));
+  }
+}
+
+function randomID() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => (byte + 256).toString(16).slice(1)).join("");
+}

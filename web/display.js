@@ -1,0 +1,112 @@
+// One timer, or several side by side, filling a screen.
+
+import { page } from "./page.js";
+import { called, upcoming } from "./alerts.js";
+import { keepAwake } from "./awake.js";
+import { Follower } from "./follower.js";
+import { define, languageReady, t, translate } from "./language.js";
+import { addModule, addStyle, fill } from "./markup.js";
+import { announce, surround } from "./shell.js";
+import { Stage } from "./stage.js";
+import { showInTab } from "./tab.js";
+import { Watch } from "./watch.js";
+
+const TRUE_FOR = 2; // seconds in which "one minute left" may still be said
+const WAKERS = ["pointermove", "pointerdown", "touchstart", "keydown", "focusin"];
+
+define({
+  "display.open": "Controls", "display.time": "Time of {name}", "display.waiting": "Waiting for the start of",
+  "status.idle": "ready", "status.running": "running", "status.paused": "paused", "status.finished": "finished",
+  "status.overtime": "overtime", "alert.zero": "time is up",
+  "alert.minutes": { one: "{n} minute left", other: "{n} minutes left" },
+  "alert.seconds": { one: "{n} second left", other: "{n} seconds left" }
+});
+
+export const session = new Watch(Follower, { timers: page.timers });
+export const stages = [];
+const main = document.getElementById("view");
+const isPlain = Array.from(page.options.keys()).every((name) => name === "timer");
+
+Promise.all([fill(main, "display.html"), addStyle("display.css").catch(() => {}), languageReady]).then(start);
+
+function start() {
+  translate(main);
+  page.timers.forEach(addStage);
+  window.addEventListener("resize", () => { stages.forEach((stage) => { stage.fit(); }); });
+  WAKERS.forEach((type) => { document.addEventListener(type, openControls); });
+  document.getElementById("open").addEventListener("click", openControls);
+  const extras = [isPlain ? null : "look.js", stages.length > 1 ? "several.js" : null].filter(Boolean);
+  Promise.all(extras.map(addModule)).then(begin);
+}
+
+function begin() {
+  main.classList.add("ready");
+  surround(session);
+  session.on("timer", planAll);
+  session.on("removed", planAll);
+  session.on("clock", planAll);
+  session.start();
+  keepAwake();
+  setTimeout(openControls, 10000);
+}
+
+// — stages —
+
+function addStage(name, index) {
+  const stage = new Stage(name);
+  stages.push(stage);
+  document.getElementById("stages").appendChild(stage.element);
+  session.watch(name, (state, shown) => {
+    stage.show(state, shown);
+    showSignal(stage);
+    if (index === 0) {
+      showInTab(state, shown, name);
+    }
+  });
+}
+
+// A flash ends by itself, on the server's clock; after a reload it does not begin anew.
+function showSignal(stage) {
+  clearTimeout(stage.signalEnd);
+  const state = session.state(stage.name);
+  const left = stage.showSignal(state === undefined ? null : state.signal, session.now());
+  if (left !== null) {
+    stage.signalEnd = setTimeout(showSignal, left * 1000 + 1, stage);
+  }
+}
+
+// — words for those who listen: at five minutes, one, ten seconds and zero, never each second —
+
+function planAll() {
+  stages.forEach(plan);
+}
+
+function plan(stage) {
+  clearTimeout(stage.nextWord);
+  const state = session.state(stage.name);
+  const now = session.now();
+  const next = state === undefined || now === null ? undefined : upcoming(state, now).find((moment) => moment.isSpoken);
+  if (next !== undefined && next.at - now < 86400) {
+    stage.nextWord = setTimeout(reach, Math.ceil((next.at - now) * 1000), stage, state, next);
+  }
+}
+
+function reach(stage, state, moment) {
+  if (session.now() - moment.at < TRUE_FOR) {
+    const words = called(moment.left);
+    announce((state.title || state.timer) + ": " + t(words.key, { n: words.n }));
+  }
+  plan(stage);
+}
+
+// — controls: loaded with the first movement, touch or key, and after a while for an outage —
+
+export function openControls(event) {
+  const isStill = event && event.type === "pointermove" && event.movementX === 0 && event.movementY === 0;
+  if (event && !isStill) { // or the page has moved below the pointer
+    document.body.classList.add("touched");
+  }
+  if (!isStill) {
+    addModule("controls.js").catch(() => {}); // the next movement tries again
+  }
+}

@@ -1,0 +1,67 @@
+// The keys, and how this device likes the page.
+
+import { closeDialog, focusFirst, openDialog } from "./dialog.js";
+import { areKeysOn, switchKeys } from "./keys.js";
+import { LANGUAGES, define, language, rememberLanguage, t } from "./language.js";
+
+define({
+  "help.title": "Keys and settings",
+  "help.keys": "Keys",
+  "help.singleKeys": "Keys without Ctrl work",
+  "help.settings": "Settings",
+  "help.language": "Language",
+  "help.use": "Use"
+});
+
+export function openHelp(bindings) {
+  const dialog = openDialog({ title: t("help.title"), template: "help" });
+  bindings.filter(function (binding) { return binding.shown.length > 0; })
+    .forEach(function (binding) { dialog.find("tbody").appendChild(rowOf(binding)); });
+  const box = dialog.find("#single-keys");
+  box.checked = areKeysOn();
+  box.addEventListener("change", function () { switchKeys(box.checked); });
+  const select = dialog.find("#language");
+  LANGUAGES.forEach(function (one) {
+    const option = document.createElement("option");
+    option.value = one.code;
+    option.lang = one.code;
+    option.textContent = one.name;
+    option.selected = one.code === language();
+    select.appendChild(option);
+  });
+  dialog.find("form").addEventListener("submit", function (event) {
+    event.preventDefault();
+    change(select.value);
+  });
+  focusFirst(dialog, ".close");
+}
+
+// The page is made of words everywhere: it is loaded anew.
+function change(code) {
+  const here = new URL(location.href);
+  rememberLanguage(code);
+  here.searchParams.delete("lang");
+  closeDialog();
+  if (here.href === location.href) {
+    location.reload();
+  } else {
+    location.href = here.href;
+  }
+}
+
+function rowOf(binding) {
+  const row = document.createElement("tr");
+  const head = document.createElement("th");
+  const words = document.createElement("td");
+  head.scope = "row";
+  binding.shown.forEach(function (key) {
+    const cap = document.createElement("kbd");
+    cap.textContent = key;
+    cap.dir = "ltr";
+    head.appendChild(cap);
+  });
+  words.textContent = t(binding.words);
+  row.appendChild(head);
+  row.appendChild(words);
+  return row;
+}

@@ -1,0 +1,130 @@
+// The page's words in the language of the person who looks at it. Each module defines its own in English, which stand
+// in for whatever is not translated. A translation is a file of its own (`language-de.js`); only the one that is spoken
+// is loaded.
+
+export const LANGUAGES = [
+  { code: "en", name: "English" },
+  { code: "de", name: "Deutsch" },
+  { code: "es", name: "Español" },
+  { code: "fr", name: "Français" },
+  { code: "ar", name: "العربية", isRightToLeft: true }
+];
+const KEY = "timersync.language";
+
+const english = {};
+const tables = { en: english };
+const plurals = { en: onlyOneIsOne };
+let spoken = LANGUAGES[0];
+
+// Resolved when `t` speaks the reader's language, or English when that can't be had.
+export const languageReady = speak(preferredLanguage());
+
+// Adds English words: a text with {places}, or {one: …, other: …} where `n` decides.
+export function define(words) {
+  Object.assign(english, words);
+}
+
+// The words for a key, with the places filled in. An unknown key is shown as it is.
+export function t(key, fields) {
+  const found = tables[spoken.code][key] === undefined ? english[key] : tables[spoken.code][key];
+  if (found === undefined) {
+    return key;
+  }
+  const text = typeof found === "string" ? found : found[category(fields.n)] || found.other;
+  return text.replace(/\{([a-zA-Z]+)\}/g, function (whole, name) {
+    return fields === undefined || fields[name] === undefined ? whole : isolated(fields[name]);
+  });
+}
+
+// Fills elements that name their words: `data-t` the text, `data-t-label` the aria-label, `data-t-placeholder` the
+// placeholder.
+export function translate(root) {
+  each(root, "data-t", function (element, words) { element.textContent = words; });
+  each(root, "data-t-label", function (element, words) { element.setAttribute("aria-label", words); });
+  each(root, "data-t-placeholder", function (element, words) { element.setAttribute("placeholder", words); });
+}
+
+// A translation says who it is. `plural` stands in where the browser has no `Intl.PluralRules`.
+export function learn(code, words, plural) {
+  tables[code] = words;
+  plurals[code] = plural;
+}
+
+export function table(code) {
+  return tables[code];
+}
+
+// What the address asks for, else what was chosen on this device, else what the browser is set to.
+export function preferredLanguage() {
+  const wished = [new URLSearchParams(location.search).get("lang"), remembered()].concat(navigator.languages || []);
+  return wished.filter(Boolean).map(function (tag) { return tag.toLowerCase().split("-")[0]; }).find(isKnown) || "en";
+}
+
+export function rememberLanguage(code) {
+  try {
+    localStorage.setItem(KEY, code);
+  } catch (error) {
+    return; // the address still says it
+  }
+}
+
+export function language() {
+  return spoken.code;
+}
+
+// — inside —
+
+function each(root, attribute, apply) {
+  Array.from(root.querySelectorAll("[" + attribute + "]")).forEach(function (element) {
+    apply(element, t(element.getAttribute(attribute)));
+  });
+}
+
+function speak(code) {
+  return load(code).then(function () { adopt(code); }, function () { adopt("en"); });
+}
+
+function adopt(code) {
+  spoken = LANGUAGES.find(function (one) { return one.code === code; });
+  document.documentElement.setAttribute("lang", code);
+  document.documentElement.setAttribute("dir", spoken.isRightToLeft ? "rtl" : "ltr");
+}
+
+function load(code) {
+  if (tables[code] !== undefined) {
+    return Promise.resolve();
+  }
+  return new Promise(function (resolve, reject) {
+    const script = document.createElement("script");
+    script.type = "module";
+    script.src = "language-" + code + ".js";
+    script.onload = function () { return tables[code] === undefined ? reject() : resolve(); };
+    script.onerror = reject;
+    document.head.appendChild(script);
+  });
+}
+
+function category(n) {
+  return window.Intl && Intl.PluralRules ? new Intl.PluralRules(spoken.code).select(n) : plurals[spoken.code](n);
+}
+
+function onlyOneIsOne(n) {
+  return n === 1 ? "one" : "other";
+}
+
+// A name in another script must not turn the sentence around it.
+function isolated(value) {
+  return spoken.isRightToLeft && typeof value === "string" ? "\u2068" + value + "\u2069" : String(value);
+}
+
+function isKnown(code) {
+  return LANGUAGES.some(function (one) { return one.code === code; });
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch (error) {
+    return null;
+  }
+}

@@ -1,0 +1,24 @@
+// Several timers on one screen, side by side.
+
+import { stages } from "./display.js";
+
+const WIDE = 2.7; // what digits take for their height, with the air around them
+const HIGH = 1.8;
+
+const grid = document.getElementById("stages");
+
+arrange();
+window.addEventListener("resize", arrange);
+
+// As many columns as make the digits largest.
+function arrange() {
+  const width = grid.clientWidth;
+  const height = grid.clientHeight;
+  const count = stages.length;
+  const sizes = stages.map((_, index) => Math.min(width / (index + 1) / WIDE, height / Math.ceil(count / (index + 1)) / HIGH));
+  const columns = sizes.indexOf(Math.max.apply(null, sizes)) + 1;
+  const rows = Math.ceil(count / columns);
+  grid.style.gridTemplate = "repeat(" + rows + ", minmax(0, 1fr)) / repeat(" + columns + ", minmax(0, 1fr))";
+  grid.style.setProperty("--unit", Math.min(width / columns, height / rows) / 100 + "px");
+  stages.forEach((stage) => { stage.fit(); });
+}
