@@ -71,6 +71,9 @@ let package = Package(
     .executableTarget(
       name: "LibraryProcess", dependencies: ["PersistableTimer", "TimerStorage"],
       path: "Tests/LibraryProcess", swiftSettings: house),
+    .executableTarget(
+      name: "StoreBenchmark", dependencies: ["TimerStorage"],
+      path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: house),
     .testTarget(
       name: "TimerServerTests",
       dependencies: [
