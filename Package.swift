@@ -19,6 +19,7 @@ let package = Package(
   name: "TimerSync",
   products: [
     .executable(name: "timersync", targets: ["timersync"]),
+    .library(name: "PersistableTimer", targets: ["PersistableTimer"]),
     .library(name: "TimerCore", targets: ["TimerCore"]),
     .library(name: "TimerStorage", targets: ["TimerStorage"]),
   ],
@@ -43,6 +44,8 @@ let package = Package(
     .target(
       name: "TimerStorage", dependencies: ["TimerCore", "JSONText", "CFiles"], swiftSettings: house),
     .target(
+      name: "PersistableTimer", dependencies: ["TimerCore", "TimerStorage"], swiftSettings: house),
+    .target(
       name: "WebSocketTransport",
       dependencies: ["CLibwebsockets", "CLibuv", "CLLHTTP", "CLibssl"],
       swiftSettings: house),
@@ -65,6 +68,15 @@ let package = Package(
     .testTarget(
       name: "TimerStorageTests", dependencies: ["TimerStorage", "TimerCore"],
       swiftSettings: houseForTests),
+    .testTarget(
+      name: "PersistableTimerTests", dependencies: ["PersistableTimer", "TimerCore"],
+      swiftSettings: houseForTests),
+    .executableTarget(
+      name: "LibraryProcess", dependencies: ["PersistableTimer", "TimerStorage"],
+      path: "Tests/LibraryProcess", swiftSettings: house),
+    .executableTarget(
+      name: "StoreBenchmark", dependencies: ["TimerStorage"],
+      path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: house),
     .testTarget(
       name: "TimerServerTests",
       dependencies: [

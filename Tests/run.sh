@@ -42,6 +42,9 @@ check "everything builds without a warning" \
   swift build --build-tests --explicit-target-dependency-import-check error
 [ "$failed" -eq 0 ] || { close; exit 1; }
 
+check "every public name of the libraries says what it is" \
+  python3 Tests/check_documentation.py "$(swift build --show-bin-path)/Modules"
+
 echo "== rooms"
 swift test --skip-build --parallel --xunit-output "$work/swift.xml" >"$work/swift.log" 2>&1
 status=$?

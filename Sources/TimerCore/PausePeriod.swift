@@ -7,6 +7,7 @@ public struct PausePeriod: Codable, Hashable, Sendable {
   /// When counting went on; nil while it is still paused.
   public var start: Date?
 
+  /// A pause from one date to another; `start` nil: it lasts.
   public init(pause: Date, start: Date?) {
     self.pause = pause
     self.start = start

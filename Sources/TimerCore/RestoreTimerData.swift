@@ -2,13 +2,16 @@ public import FoundationEssentials
 
 /// One run of a timer: all that is needed to go on after a restart.
 public struct RestoreTimerData: Codable, Hashable, Sendable {
+  /// When the run was started; what was added to a stopwatch moves it back.
   public var startDate: Date
   /// Oldest first; only the last may be open.
   public var pausePeriods: [PausePeriod]
+  /// What it counts; a countdown's duration with what was added to it.
   public var type: RestoreType
   /// When it was finished; nil while it runs or is paused.
   public var stopDate: Date?
 
+  /// A run as it is; nothing is checked.
   public init(
     startDate: Date, pausePeriods: [PausePeriod], type: RestoreType, stopDate: Date? = nil
   ) {
@@ -34,6 +37,7 @@ extension RestoreTimerData {
     self.init(startDate: now.date, pausePeriods: [], type: type)
   }
 
+  /// Finished with a `stopDate`, else paused with an open pause, else running.
   public var status: TimerStatus {
     if stopDate != nil { return .finished }
     return openPause == nil ? .running : .paused
@@ -73,35 +77,54 @@ extension RestoreTimerData {
 
 // MARK: - What can happen to a run
 
+// Each takes an instant of the server clock, or a date that is kept as it was given, below the microsecond too.
 extension RestoreTimerData {
+  /// The run with a pause from `now` on.
   public func paused(at now: Instant) throws(TimerRefusal) -> Self {
+    try paused(at: now.date)
+  }
+
+  /// The run with a pause from `now` on. Beyond 64 pauses the oldest two become one.
+  public func paused(at now: Date) throws(TimerRefusal) -> Self {
     switch status {
     case .finished: throw .timerHasNotStarted
     case .paused: throw .timerAlreadyPaused
     case .running: break
     }
     var next = self
-    next.pausePeriods.append(PausePeriod(pause: now.date, start: nil))
+    next.pausePeriods.append(PausePeriod(pause: now, start: nil))
     next.mergeOldestPauses()
     return next
   }
 
+  /// The run going on from `now`.
   public func resumed(at now: Instant) throws(TimerRefusal) -> Self {
+    try resumed(at: now.date)
+  }
+
+  /// The run going on from `now`.
+  public func resumed(at now: Date) throws(TimerRefusal) -> Self {
     switch status {
     case .finished: throw .timerHasNotStarted
     case .running: throw .timerHasNotPaused
     case .paused: break
     }
     var next = self
-    next.pausePeriods[next.pausePeriods.count - 1].start = now.date
+    next.pausePeriods[next.pausePeriods.count - 1].start = now
     return next
   }
 
   /// Ends the run. With `resetTime` it shows zero elapsed afterwards, as one that never counted.
   public func finished(at now: Instant, resetTime: Bool = false) throws(TimerRefusal) -> Self {
+    try finished(at: now.date, resetTime: resetTime)
+  }
+
+  /// Ends the run. With `resetTime` it shows zero elapsed afterwards, as one that never counted.
+  public func finished(at now: Date, resetTime: Bool = false) throws(TimerRefusal) -> Self {
     guard status != .finished else { throw .timerHasNotStarted }
-    var next = resetTime ? RestoreTimerData(type, startingAt: now) : self
-    next.stopDate = now.date
+    var next =
+      resetTime ? RestoreTimerData(startDate: now, pausePeriods: [], type: type) : self
+    next.stopDate = now
     return next
   }
 

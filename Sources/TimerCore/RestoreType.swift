@@ -21,4 +21,17 @@ extension RestoreType {
     case .timer(let duration): Seconds(clamping: duration)
     }
   }
+
+  /// The same type; refused when its duration is none that a countdown may have.
+  public func checked() throws(TimerRefusal) -> RestoreType {
+    guard case .timer(let duration) = self else { return self }
+    // NaN is not above zero either.
+    guard duration > 0, Seconds(clamping: duration) > .zero else {
+      throw .outOfRange(field: "duration", limit: Seconds(microseconds: 1))
+    }
+    guard Seconds(clamping: duration) <= TimerLimits.durationMax else {
+      throw .outOfRange(field: "duration", limit: TimerLimits.durationMax)
+    }
+    return self
+  }
 }

@@ -55,13 +55,7 @@ public struct TimerStart: Hashable, Sendable {
       guard let duration = duration ?? previous?.duration else {
         throw .contradiction("a countdown needs a \"duration\" in seconds, as in \"duration\":300")
       }
-      guard duration > .zero else {
-        throw .outOfRange(field: "duration", limit: Seconds(microseconds: 1))
-      }
-      guard duration <= TimerLimits.durationMax else {
-        throw .outOfRange(field: "duration", limit: TimerLimits.durationMax)
-      }
-      return .countdown(duration)
+      return try RestoreType.countdown(duration).checked()
     }
   }
 }

@@ -40,20 +40,23 @@ extension SharedTimer {
   ///
   /// Zero itself is left out: the crossing stands for it.
   public func nextTick(after now: Instant, every interval: Seconds) -> Instant? {
-    guard isRunning, let run, interval > .zero else { return nil }
-    let elapsed = run.elapsed(at: now)
-    guard let duration = run.type.duration else {
-      return now + interval.untilMultiple(after: elapsed)
-    }
-    let remaining = duration - elapsed
+    guard let run, let tick = run.nextMultiple(of: interval, after: now) else { return nil }
+    guard run.type.duration != nil else { return tick }
+    let goesOn = settings.atZero == .overtime
+    guard tick != run.zeroInstant else { return goesOn ? tick + interval : nil }
+    if !goesOn, let zero = zeroInstant, tick >= zero { return nil }
+    return tick
+  }
+}
+
+extension RestoreTimerData {
+  /// The first instant after `now` at which the time shown is a whole multiple of `interval`, zero included;
+  /// nil when time does not pass, or for an interval that is not above zero.
+  public func nextMultiple(of interval: Seconds, after now: Instant) -> Instant? {
+    guard status == .running, interval > .zero else { return nil }
     // Counting down to a multiple is counting up to one of the negated time.
-    let wait = interval.untilMultiple(after: -remaining)
-    guard remaining == wait else {
-      let tick = now + wait
-      if settings.atZero != .overtime, let zero = zeroInstant, tick >= zero { return nil }
-      return tick
-    }
-    return settings.atZero == .overtime ? now + wait + interval : nil
+    let position = remaining(at: now).map { -$0 } ?? elapsed(at: now)
+    return now + interval.untilMultiple(after: position)
   }
 }
 

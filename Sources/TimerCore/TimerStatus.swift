@@ -1,4 +1,9 @@
 /// What a run is doing.
 public enum TimerStatus: String, Codable, Hashable, Sendable {
-  case running, paused, finished
+  /// Time passes for it.
+  case running
+  /// It stands, and can go on.
+  case paused
+  /// It has ended, and shows its last time.
+  case finished
 }

@@ -41,6 +41,11 @@ struct ChangeLog {
     return (log, found)
   }
 
+  /// What a log holds that somebody else may be using; it stays as it is.
+  static func steps(in path: String) throws(DiskError) -> [FolderStep] {
+    entries(in: try Disk.read(path)).found.steps
+  }
+
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
   mutating func append(_ steps: [FolderStep]) throws(DiskError) {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
@@ -117,6 +122,11 @@ struct ChangeLog {
     try Disk.syncFolder((path as NSString).deletingLastPathComponent)
     (length, start, room) = (0, 0, 0)
     isInDoubt = false
+  }
+
+  /// Returns once the log is on the disk as it is: an emptied one can't come back then.
+  func sync() throws(DiskError) {
+    try Disk.syncData(file, path)
   }
 
   // MARK: Entries

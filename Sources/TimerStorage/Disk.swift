@@ -71,6 +71,11 @@ enum Disk {
     try check(files_syncfs(directory.fileDescriptor), "syncfs", folder)
   }
 
+  /// Holds the lock of an open file or folder until that is closed; waits for it.
+  static func lock(_ file: FileHandle, alone: Bool, _ path: String) throws(DiskError) {
+    try check(files_lock(file.fileDescriptor, alone ? 1 : 0), "lock", path)
+  }
+
   static func rename(_ from: String, to target: String) throws(DiskError) {
     try check(files_rename(from, target), "rename", target)
   }

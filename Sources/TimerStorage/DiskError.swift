@@ -2,11 +2,14 @@ import Foundation
 
 /// What the disk said when it refused.
 public struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The system call that was refused, as in `rename`.
   public let operation: String
+  /// What it was to work on.
   public let path: String
   /// An errno, as in `man 3 errno`.
   public let code: Int32
 
+  /// `code` is an errno.
   public init(_ operation: String, _ path: String, code: Int32) {
     self.operation = operation
     self.path = path

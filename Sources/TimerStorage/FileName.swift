@@ -3,7 +3,8 @@ import Foundation
 /// The name of a value's file: readable where it can be, told back exactly always.
 ///
 /// Letters, digits, `-`, `_`, inner dots and what is beyond ASCII and visible stay as they are; all other
-/// bytes become `%XX`. A name that would grow too long for a file system is `~` and base64url instead.
+/// bytes become `%XX`. A name that would grow too long for a file system, or be empty, is `~` and base64url
+/// instead.
 /// Two names are the same when their bytes are, as the file system has it and `String` has not.
 public struct FileName: Sendable {
   public let text: String
@@ -20,11 +21,17 @@ public struct FileName: Sendable {
   /// The longest key, in bytes, that has a file name.
   public static let keyBytesMax = 149
 
-  /// nil for an empty key and one over `keyBytesMax` bytes.
+  /// nil for a key of more than `keyBytesMax` bytes.
   public init?(key: String) {
-    guard (1...Self.keyBytesMax).contains(key.utf8.count) else { return nil }
+    guard key.utf8.count <= Self.keyBytesMax else { return nil }
     let plain = Self.escaped(key)
-    text = (plain.utf8.count <= Self.stemBytesMax ? plain : Self.packed(key)) + Self.ending
+    let isShort = (1...Self.stemBytesMax).contains(plain.utf8.count)
+    text = (isShort ? plain : Self.packed(key)) + Self.ending
+  }
+
+  /// What stands for the name of a key that is too long for one.
+  static func tooLong(_ key: String) -> String {
+    packed(key) + ending
   }
 
   /// The key whose file this is; nil when it is no key's file.

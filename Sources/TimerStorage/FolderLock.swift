@@ -27,6 +27,20 @@ final class FolderLock: Sendable {
     }
   }
 
+  /// Holds off those who want to own the folder, for as long as this lives, or says who owns it.
+  init(sharedAt path: String) throws(FolderError) {
+    let descriptor = files_open(path, O_RDWR | O_CREAT, 0o644)
+    guard descriptor >= 0 else {
+      throw .disk(DiskError("open", path, code: -descriptor))
+    }
+    self.descriptor = descriptor
+    let result = files_try_lock_shared(descriptor)
+    guard result == 0 else {
+      guard result == -EWOULDBLOCK else { throw .disk(DiskError("lock", path, code: -result)) }
+      throw .owned(by: Self.owner(path))
+    }
+  }
+
   deinit {
     _ = files_close(descriptor)
   }

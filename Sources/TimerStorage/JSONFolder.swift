@@ -17,7 +17,6 @@ public struct JSONFolder {
 
   /// A log that grows beyond this is emptied though changes keep coming.
   private static let logBytesMax: UInt64 = 16 << 20
-  private static let beside = ".new"
   static let insideName = ".timersync"
 
   /// Makes the folder where there is none, and finishes what a crash left half done.
@@ -34,7 +33,7 @@ public struct JSONFolder {
     try Self.prepare(path)
     let found: ChangeLog.Found
     (log, found) = try ChangeLog.open(inside + "/log")
-    for name in try names() where name.isHidden && name.ends(with: Self.beside) {
+    for name in try names() where StagedFile.isOne(name) {
       // What was being written when the process died is in the log, or was not answered.
       try Disk.remove(filePath(name))
     }
@@ -51,7 +50,7 @@ public struct JSONFolder {
   /// Makes the folder where there is none, and checks that it can be written to.
   static func prepare(_ path: String) throws(DiskError) {
     try Disk.makeFolders(path + "/" + insideName)
-    let probe = path + "/.probe" + beside
+    let probe = path + "/.probe" + StagedFile.ending
     _ = try Disk.write(Data("{}".utf8), to: probe)
     try Disk.remove(probe)
   }
@@ -182,15 +181,9 @@ public struct JSONFolder {
       known[fileName] = nil
       return
     }
-    let beside = filePath(FileName("." + fileName.text + Self.beside))
-    do {
-      _ = try Disk.write(contents, to: beside)
-      let signature = Disk.signature(beside)
-      try Disk.rename(beside, to: filePath(fileName))
-      known[fileName] = signature
-    } catch {
-      try? Disk.remove(beside)
-      throw error
-    }
+    let staged = try StagedFile(contents, in: path, as: fileName)
+    let signature = staged.signature
+    try staged.place()
+    known[fileName] = signature
   }
 }

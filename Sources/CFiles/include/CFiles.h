@@ -81,3 +81,17 @@ static inline int files_truncate(int descriptor, long long length) {
 static inline int files_try_lock(int descriptor) {
   return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno;
 }
+
+/// Waits for the lock of a whole file or folder: alone, or together with others who only read. It is the open
+/// descriptor's, so that two of one process exclude each other too, and goes when that is closed.
+static inline int files_lock(int descriptor, int alone) {
+  int result;
+  do result = flock(descriptor, alone ? LOCK_EX : LOCK_SH);
+  while (result < 0 && errno == EINTR);
+  return result == 0 ? 0 : -errno;
+}
+
+/// Takes the lock together with others, or says at once that somebody has it alone.
+static inline int files_try_lock_shared(int descriptor) {
+  return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;
+}

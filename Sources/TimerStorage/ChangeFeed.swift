@@ -1,0 +1,128 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Tells those who listen which values of a store changed, by whomever.
+///
+/// The system tells the names of files that somebody wrote; what a file holds then is compared with what was
+/// seen last, so that the echo of our own writing is no news.
+final class ChangeFeed: Sendable {
+  private let folder: SharedFolder
+  private let isWatched: Bool
+  private let queue = DispatchQueue(label: "timerstorage.changes")
+  private let state = Mutex(State())
+
+  private struct State {
+    weak var store: JSONFileStore?
+    var watcher: FolderWatcher?
+    var listeners: [Int: AsyncStream<JSONFileStore.Change>.Continuation] = [:]
+    var listenersEver = 0
+    /// Hashes of the files as they were written or told last; a nil: it was gone.
+    var seen: [FileName: Int?] = [:]
+  }
+
+  init(_ folder: SharedFolder, isWatched: Bool) {
+    self.folder = folder
+    self.isWatched = isWatched
+  }
+
+  /// The one in whose name notifications are posted.
+  var store: JSONFileStore? {
+    get { state.withLock { $0.store } }
+    set { state.withLock { $0.store = newValue } }
+  }
+
+  /// Follows what others do, as soon as there is a folder.
+  func watch() {
+    guard isWatched else { return }
+    state.withLock { state in
+      guard state.watcher == nil else { return }
+      state.watcher = try? FolderWatcher(folder.path, queue: queue) { [weak self] names in
+        self?.look(at: names)
+      }
+    }
+  }
+
+  func stream() -> AsyncStream<JSONFileStore.Change> {
+    let (stream, continuation) = AsyncStream.makeStream(of: JSONFileStore.Change.self)
+    let id = state.withLock { state in
+      state.listenersEver += 1
+      state.listeners[state.listenersEver] = continuation
+      return state.listenersEver
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
+    }
+    watch()
+    return stream
+  }
+
+  func end() {
+    let (listeners, watcher) = state.withLock { state in
+      defer { (state.listeners, state.watcher) = ([:], nil) }
+      return (state.listeners.values, state.watcher)
+    }
+    withExtendedLifetime(watcher) {}
+    for listener in listeners { listener.finish() }
+  }
+
+  // MARK: News
+
+  /// A step of our own, while nobody else can change anything.
+  func note(_ step: FolderStep) {
+    state.withLock { state in
+      for change in step.changes { state.seen[change.fileName] = .some(hash(change.contents)) }
+    }
+    tell(step.changes.map { ($0.fileName, $0.contents != nil) }, .thisStore)
+  }
+
+  /// On the queue. Where a file can't be read, the next event for it is another chance.
+  private func look(at names: [FileName]?) {
+    let changes = try? folder.read { contents in
+      let all = try names ?? contents.fileNames() + state.withLock { Array($0.seen.keys) }
+      return try Set(all.filter(\.isValue)).sorted().filter { try isNews($0, contents.read($0)) }
+        .map { ($0, contents.has($0)) }
+    }
+    if let changes { tell(changes, .elsewhere) }
+  }
+
+  private func isNews(_ name: FileName, _ contents: Data?) -> Bool {
+    state.withLock { state in
+      let hash = hash(contents)
+      if let known = state.seen[name], known == hash { return false }
+      state.seen[name] = .some(hash)
+      return true
+    }
+  }
+
+  /// Of all bytes: a hash of `Data` is one of its beginning.
+  private func hash(_ contents: Data?) -> Int? {
+    contents.map { Array($0).hashValue }
+  }
+
+  /// In the order of the steps: the queue keeps it, and calls those who listen while no lock is held.
+  private func tell(_ files: [(FileName, isThere: Bool)], _ origin: JSONFileStore.Change.Origin) {
+    let changes = files.compactMap { name, isThere in
+      name.key.map {
+        JSONFileStore.Change(key: $0, kind: isThere ? .stored : .removed, origin: origin)
+      }
+    }
+    guard !changes.isEmpty else { return }
+    // Those who listen now: who comes later is told what comes later.
+    let listeners = state.withLock { Array($0.listeners.values) }
+    queue.async { self.deliver(changes, to: listeners) }
+  }
+
+  private func deliver(
+    _ changes: [JSONFileStore.Change],
+    to listeners: [AsyncStream<JSONFileStore.Change>.Continuation]
+  ) {
+    for listener in listeners {
+      for change in changes { listener.yield(change) }
+    }
+    guard let store = state.withLock({ $0.store }) else { return }
+    NotificationCenter.default.post(
+      name: JSONFileStore.didChangeNotification, object: store,
+      userInfo: [JSONFileStore.changedKeysUserInfoKey: changes.map(\.key)])
+  }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Synchronization
+
+/// A folder of small files that several processes and threads change, each step whole and durable before
+/// the next one begins.
+///
+/// Who changes it holds the folder's lock alone, who reads it holds it with other readers. The log is empty
+/// whenever nobody holds the lock alone: whoever finds entries in it knows that another process died in the
+/// middle of a step, and finishes that step first.
+final class SharedFolder: Sendable {
+  let path: String
+  private let inside: String
+  /// Whether what dead processes left beside files was cleared away.
+  private let isTidy = Mutex(false)
+
+  init(path: String) {
+    self.path = path
+    inside = path + "/" + JSONFolder.insideName
+  }
+
+  /// Makes the folder where there is none, for good.
+  func make() throws(DiskError) {
+    guard Disk.signature(inside) == nil else { return }
+    try Disk.makeFolders(inside)
+    try Disk.syncFolder(path)
+    try Disk.syncFolder((path as NSString).deletingLastPathComponent)
+  }
+
+  // MARK: Reading
+
+  /// What the folder holds while its lock is held. Not to be kept.
+  struct Contents {
+    fileprivate let path: String
+    /// Changes that are in the log and may not be in their files.
+    fileprivate var logged: [FileName: Data?] = [:]
+
+    /// A file's bytes; nil when there is no such file.
+    func read(_ fileName: FileName) throws(DiskError) -> Data? {
+      if let contents = logged[fileName] { return contents }
+      do { return try Disk.read(path + "/" + fileName.text) } catch {
+        if error.code == ENOENT { return nil }
+        throw error
+      }
+    }
+
+    func has(_ fileName: FileName) -> Bool {
+      if let contents = logged[fileName] { return contents != nil }
+      return Disk.signature(path + "/" + fileName.text) != nil
+    }
+
+    /// The names of the value files, sorted.
+    func fileNames() throws(DiskError) -> [FileName] {
+      guard Disk.signature(path) != nil else { return [] }
+      let files = try Disk.names(in: path).map { FileName($0) }
+      return Set(files).union(logged.keys).filter { $0.isValue && has($0) }.sorted()
+    }
+  }
+
+  /// Reads while nobody changes anything.
+  func read<Result>(_ body: (Contents) throws -> Result) throws -> Result {
+    guard Disk.signature(path) != nil else { return try body(Contents(path: path)) }
+    if let result = try readSettled(body) { return result }
+    // A step was left half done. Where it can't be finished, as in a folder that nobody can write to or that is a
+    // server's, the log tells what the files will hold.
+    try? change { _ in (FolderStep([]), ()) }
+    return try locked(alone: false) {
+      try body(Contents(path: path, logged: logged()))
+    }
+  }
+
+  private func logged() throws(DiskError) -> [FileName: Data?] {
+    guard !isSettled else { return [:] }
+    let changes = try ChangeLog.steps(in: logPath).flatMap(\.changes)
+    return Dictionary(changes.map { ($0.fileName, $0.contents) }) { $1 }
+  }
+
+  /// nil when a step has to be finished first.
+  private func readSettled<Result>(_ body: (Contents) throws -> Result) throws -> Result? {
+    try locked(alone: false) {
+      isSettled ? try body(Contents(path: path)) : nil
+    }
+  }
+
+  private var isSettled: Bool {
+    Disk.signature(logPath).map { $0.size == 0 } ?? true
+  }
+
+  private var logPath: String { inside + "/log" }
+
+  // MARK: Changing
+
+  /// Decides on a step while nobody else reads or changes anything, and returns once the step is on the disk;
+  /// where it throws, nothing has changed. `settled` is called before others may go on.
+  func change<Result>(
+    settled: (FolderStep) -> Void = { _ in },
+    _ decide: (Contents) throws -> (step: FolderStep, result: Result)
+  ) throws -> Result {
+    try make()
+    return try locked(alone: true) {
+      let owner = try lockOutOwners()
+      defer { withExtendedLifetime(owner) {} }
+      try settle()
+      let contents = Contents(path: path)
+      let (step, result) = try decide(contents)
+      let news = FolderStep(
+        try step.changes.filter { try contents.read($0.fileName) != $0.contents })
+      try apply(news, in: contents)
+      if !news.changes.isEmpty { settled(news) }
+      return result
+    }
+  }
+
+  /// A server owns its folder as a whole, and keeps changes in its log that no other process may finish.
+  private func lockOutOwners() throws -> FolderLock {
+    do { return try FolderLock(sharedAt: inside + "/lock") } catch {
+      if case .disk(let error) = error { throw error }
+      throw error
+    }
+  }
+
+  private func locked<Result>(alone: Bool, _ body: () throws -> Result) throws -> Result {
+    let folder = try Disk.open(path, O_RDONLY | O_DIRECTORY)
+    defer { withExtendedLifetime(folder) {} }
+    try Disk.lock(folder, alone: alone, path)
+    return try body()
+  }
+
+  /// Finishes what another process left half done.
+  private func settle() throws(DiskError) {
+    if !isSettled {
+      _ = try JSONFolder(path: path) { folder, found in
+        if let damaged = found.damaged { _ = try? folder.quarantine(damaged, as: FileName("log")) }
+      }
+      // The emptied log has to stay empty: an entry that came back after a power cut would undo later steps.
+      try Disk.syncData(Disk.open(logPath, O_RDWR), logPath)
+    } else if !isTidy.withLock({ $0 }) {
+      for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
+        try Disk.remove(path + "/" + name.text)
+      }
+    }
+    isTidy.withLock { $0 = true }
+  }
+
+  private func apply(_ step: FolderStep, in contents: Contents) throws(DiskError) {
+    switch step.changes.count {
+    case 0: break
+    case 1: try apply(step.changes[0], in: contents)
+    default: try applyByLog(step)
+    }
+  }
+
+  /// One file: a rename is whole by itself.
+  private func apply(_ change: FileChange, in contents: Contents) throws(DiskError) {
+    let previous = try contents.read(change.fileName)
+    try put(change, isSynced: true)
+    do { try Disk.syncFolder(path) } catch {
+      // Nobody knows what the disk has; the one who is told of a failure has to find what was there before.
+      try? put(FileChange(change.fileName, previous), isSynced: false)
+      throw error
+    }
+  }
+
+  private func put(_ change: FileChange, isSynced: Bool) throws(DiskError) {
+    if let contents = change.contents {
+      try StagedFile(contents, in: path, as: change.fileName, isSynced: isSynced).place()
+    } else {
+      try Disk.remove(path + "/" + change.fileName.text)
+    }
+  }
+
+  /// Several files: the step counts once the log has it. All that needs room on the disk is done before.
+  private func applyByLog(_ step: FolderStep) throws(DiskError) {
+    var staged: [StagedFile] = []
+    var log: ChangeLog
+    do throws(DiskError) {
+      for change in step.changes {
+        guard let contents = change.contents else { continue }
+        staged.append(try StagedFile(contents, in: path, as: change.fileName))
+      }
+      log = try openLog()
+      do throws(DiskError) { try log.append([step]) } catch {
+        if log.isInDoubt { try log.clear() }
+        throw error
+      }
+    } catch {
+      for file in staged { file.discard() }
+      throw error
+    }
+    // From here on the step is safe. What fails now is done by the next one who comes.
+    do {
+      for file in staged { try file.place() }
+      for change in step.changes where change.contents == nil { try put(change, isSynced: false) }
+      try Disk.syncFileSystem(of: path)
+      try log.clear()
+      try log.sync()
+    } catch {
+      return
+    }
+  }
+
+  private func openLog() throws(DiskError) -> ChangeLog {
+    let isNew = Disk.signature(logPath) == nil
+    let log = try ChangeLog.open(logPath).log
+    if isNew { try Disk.syncFolder(inside) }
+    return log
+  }
+}

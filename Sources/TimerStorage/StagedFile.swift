@@ -1,0 +1,46 @@
+import Foundation
+
+/// A file's next contents, written beside it, to be put into its place by one rename.
+///
+/// Whoever reads the file finds the old contents or the new ones. What a crash left beside it counts for nothing.
+struct StagedFile {
+  private let path: String
+  private let target: String
+
+  static let ending = ".new"
+
+  /// `isSynced`: the contents are on the disk when this returns.
+  init(
+    _ contents: Data, in folder: String, as fileName: FileName, isSynced: Bool = false
+  ) throws(DiskError) {
+    path = folder + "/." + fileName.text + Self.ending
+    target = folder + "/" + fileName.text
+    do {
+      let file = try Disk.write(contents, to: path)
+      if isSynced { try Disk.syncData(file, path) }
+    } catch {
+      discard()
+      throw error
+    }
+  }
+
+  /// Whether a name in a folder is that of such a file.
+  static func isOne(_ name: FileName) -> Bool {
+    name.isHidden && name.ends(with: ending)
+  }
+
+  /// What the file's signature will be.
+  var signature: FileSignature? { Disk.signature(path) }
+
+  func place() throws(DiskError) {
+    do { try Disk.rename(path, to: target) } catch {
+      discard()
+      throw error
+    }
+  }
+
+  /// Best effort: what stays is overwritten or cleared away later.
+  func discard() {
+    try? Disk.remove(path)
+  }
+}

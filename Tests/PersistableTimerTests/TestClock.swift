@@ -1,0 +1,50 @@
+import Foundation
+import Synchronization
+
+/// A clock that stands until a test moves it.
+final class TestClock: Sendable {
+  private let time: Mutex<Date>
+
+  init(_ start: Date = Date(timeIntervalSince1970: 1_764_480_000.25)) {
+    time = Mutex(start)
+  }
+
+  var now: Date { time.withLock { $0 } }
+
+  func advance(_ seconds: TimeInterval) {
+    time.withLock { $0 += seconds }
+  }
+}
+
+extension Date {
+  static func + (date: Date, seconds: Double) -> Date { date.addingTimeInterval(seconds) }
+}
+
+/// A folder's URL of a test's own, gone with this.
+final class TestFolder: Sendable {
+  let url = FileManager.default.temporaryDirectory
+    .appendingPathComponent("timersync-\(UUID().uuidString)", isDirectory: true)
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// Defaults of a test's own, gone with this.
+final class TestDefaults {
+  let defaults: UserDefaults
+  private let suite = "timersync-\(UUID().uuidString)"
+
+  init() {
+    guard let defaults = UserDefaults(suiteName: suite) else {
+      preconditionFailure("a test needs defaults")
+    }
+    self.defaults = defaults
+  }
+
+  deinit {
+    defaults.removePersistentDomain(forName: suite)
+    _ = defaults.synchronize()
+    let file = FileManager.default.homeDirectoryForCurrentUser
+      .appendingPathComponent(".config/\(suite).plist")
+    try? FileManager.default.removeItem(at: file)
+  }
+}
