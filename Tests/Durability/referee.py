@@ -8,6 +8,8 @@ from model import SAME_CROSSING, View, after, after_zero, micros, zeros
 
 # A restart reads the wall clock anew: instants of a running timer move by what it gained on the boot-time clock.
 RESTART_TOLERANCE = 20_000
+# So many crossings behind, a countdown that repeats tells them one by one no longer.
+REPEATS_TOLD_ONE_BY_ONE = 16
 REFUSALS = {
     "timerHasNotStarted", "timerHasNotPaused", "timerAlreadyPaused", "timerAlreadyStarted", "unknownTimer",
     "outOfRange"}
@@ -372,7 +374,8 @@ class Referee:
                           self.local(life, step.state.as_of))
         elif known.has_ended is False:
             zero = before.zero
-            if zero is None or abs(zero - step.ended_at) > (RESTART_TOLERANCE if step.is_late else 0):
+            tolerance = RESTART_TOLERANCE if step.is_late else 0
+            if zero is None or not is_zero_of(before, step.ended_at, tolerance):
                 self.blame(f"{timer} ended at {step.ended_at}, and its zero is {zero}", timer, life.number,
                           self.local(life, step.state.as_of))
             elif not step.is_late and (differences := after_zero(before, step.state, step.ended_at)):
@@ -442,10 +445,14 @@ class Referee:
         return self.history.lives[life].started_at <= instant <= back_at
 
     def slowest_answer(self, life: Life) -> int:
-        """How long the disk took in the last second before a kill: no crossing is told sooner."""
-        waits = [
-            r.reply_at - r.sent[-1][1] for r in self.requests.get(life.number, [])
-            if r.reply_life == life.number and life.killed_at - r.reply_at < 1]
+        """How long the disk took in the last second before a kill: no crossing is told sooner.
+
+        Where it had answered nothing yet, it may have been busy since the server started.
+        """
+        answered = [r for r in self.requests.get(life.number, []) if r.reply_life == life.number]
+        if not answered:
+            return micros(life.killed_at - life.started_at)
+        waits = [r.reply_at - r.sent[-1][1] for r in answered if life.killed_at - r.reply_at < 1]
         return micros(max(waits, default=0))
 
     def told_twice(self, timer: str, instant: int, first: Push, second: Push) -> None:
@@ -458,6 +465,17 @@ class Referee:
             return
         self.blame(
             f"the end of {timer} at {instant} was told twice to watcher {first.watcher}", timer, second.life, second.at)
+
+
+def is_zero_of(state: View, instant: int, tolerance: int) -> bool:
+    """Whether a state crosses zero then; of a countdown that repeats and is far behind, the last crossing is told for all."""
+    behind, length = instant - state.zero, state.duration - state.added
+    if abs(behind) <= tolerance:
+        return True
+    if state.at_zero != "repeat" or behind < REPEATS_TOLD_ONE_BY_ONE * length - tolerance:
+        return False
+    rest = behind % length
+    return min(rest, length - rest) <= tolerance
 
 
 def could_have_made(request: Request, push: Push) -> bool:

@@ -5,7 +5,8 @@ import copy
 import pytest
 
 import harness
-from referee import Referee
+from model import View
+from referee import Referee, is_zero_of
 
 
 @pytest.fixture(scope="module")
@@ -171,3 +172,16 @@ def test_a_refusal_that_should_not_be(spoiled):
     request.reply = {"reply": 1, "ok": False, "error": {"code": "storageFailed", "message": "", "retryable": True}}
 
     assert any("was refused with storageFailed" in line for line in complaints(spoiled))
+
+
+@pytest.mark.parametrize("behind, at_zero, is_right", [
+    (0, "repeat", True), (15_000, "repeat", True), (25_000, "repeat", False), (15 * 200_000, "repeat", False),
+    (16 * 200_000, "repeat", True), (40 * 200_000, "repeat", True), (40 * 200_000 + 50_000, "repeat", False),
+    (40 * 200_000, "overtime", False)])
+def test_a_countdown_far_behind_is_told_its_last_crossing(behind, at_zero, is_right):
+    state = View({
+        "timer": "egg", "revision": 1, "status": "running", "atZero": at_zero, "title": "", "duration": 0.2,
+        "elapsedTime": 0, "time": 0.2, "addedTime": 0, "lastElapsedTimeCalculatedAt": 1000, "startDate": 1000,
+        "stopDate": None, "pausePeriods": []})
+
+    assert is_zero_of(state, state.zero + behind, 20_000) == is_right
