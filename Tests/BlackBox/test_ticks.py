@@ -302,3 +302,25 @@ async def test_ticks_do_not_drift(client, name, punctual):
     late = [client.lateness(tick, instant(tick, name)) for tick in ticks]
     punctual(late)
     punctual(late[-10:], "the last ten ticks")
+
+
+async def test_ticks_of_one_instant_reach_everybody_whole(server, connect):
+    """Five timers that tick together go out together: to who hears all, and to who hears some that lie apart."""
+    names = ["a", "b", "c", "d", "e"]
+    whole, some = await connect(server, name="whole"), await connect(server, name="some")
+    chosen = {whole: names, some: ["a", "c", "d"]}
+    for client, timers in chosen.items():
+        await client.calibrate()
+        for name in timers:
+            await client.subscribe(name, interval=0.1)
+    at = (await whole.state("start", "clock", duration=10))["startDate"]
+    for name in names:
+        await whole.state("start", name, duration=10, at=at)
+
+    await asyncio.sleep(1)
+    for client, timers in chosen.items():
+        for name in timers:
+            times = [a.state(name)["time"] for a in ticks(client.arrivals, name)]
+            assert len(times) >= 5
+            assert times == [times[0] - D("0.1") * step for step in range(len(times))]
+        assert not any(a.has(name) for a in client.arrivals for name in set(names) - set(timers) if "timers" in a)
