@@ -47,14 +47,15 @@ def snapshots(history, cause: str, life: int | None = None) -> list:
 
 
 def later_states(history) -> list[tuple]:
-    """Timers in the first snapshot after a kill whose last change was answered before it."""
+    """Timers in the first snapshot after a kill whose last change was answered before it, and that crossed no zero."""
+    ends = {(push.life, push.message["timers"][0]["timer"]) for push in history.pushes if push.cause == "ended"}
     found = []
     for first in snapshots(history, "subscribed"):
         if first.life == 0:
             continue
         for state in first.message["timers"]:
             asked = [r for r in history.requests if r.concerns(state["timer"]) and r.was_unanswered_in(first.life - 1)]
-            if not asked:
+            if not asked and not {(first.life, state["timer"]), (first.life - 1, state["timer"])} & ends:
                 found.append((first, state))
     return found
 

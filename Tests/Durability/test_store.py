@@ -179,6 +179,6 @@ def test_timers_that_are_gone_leave_no_thread_and_no_open_file(tmp_path):
     with LibraryProcess(tmp_path) as process:
         threads_before, files_before, threads, files = map(int, process("timers", 200).split())
 
-    # Threads of the pool come and go by themselves, a few of them; 200 timers would be seen.
-    assert threads <= threads_before + 8
+    # Threads of the pool come and go by themselves, more of them where the machine is busy; 200 timers would be seen.
+    assert threads <= threads_before + 32
     assert files <= files_before + 1
