@@ -83,6 +83,8 @@ let package = Package(
         "TimerServer", "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport",
       ],
       swiftSettings: houseForTests),
+    .testTarget(
+      name: "ServiceLoopTests", dependencies: ["WebSocketTransport"], swiftSettings: houseForTests),
     .executableTarget(
       name: "WebSocketEcho", dependencies: ["WebSocketTransport"], path: "Tests/WebSocketEcho",
       swiftSettings: house),

@@ -131,15 +131,35 @@ static inline int shim_shutdown(uv_shutdown_t *request, uv_tcp_t *tcp, uv_shutdo
   return uv_shutdown(request, (uv_stream_t *)tcp, then);
 }
 
-// Parses a numeric address and binds to it.
-static inline int shim_bind(uv_tcp_t *tcp, const char *address, int port) {
+// Lets other sockets of this user listen on a bound socket's port, if they ask for it when they bind.
+static inline int shim_share_port(uv_tcp_t *tcp) {
+  int on = 1;
+  if (setsockopt(shim_descriptor(tcp), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) return 0;
+  return uv_translate_sys_error(errno);
+}
+
+static inline int shim_bind_to(uv_tcp_t *tcp, const struct sockaddr *name, int joins) {
+  if (joins) {
+    // libuv makes its own socket only while binding, when it is too late.
+    int fd = socket(name->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return uv_translate_sys_error(errno);
+    int status = uv_tcp_open(tcp, fd);
+    if (status != 0) close(fd);
+    if (status == 0) status = shim_share_port(tcp);
+    if (status != 0) return status;
+  }
+  return uv_tcp_bind(tcp, name, 0);
+}
+
+// Parses a numeric address and binds to it; `joins` a port that a socket of this user shares.
+static inline int shim_bind(uv_tcp_t *tcp, const char *address, int port, int joins) {
   struct sockaddr_in v4;
   struct sockaddr_in6 v6;
   if (uv_ip4_addr(address, port, &v4) == 0) {
-    return uv_tcp_bind(tcp, (const struct sockaddr *)&v4, 0);
+    return shim_bind_to(tcp, (const struct sockaddr *)&v4, joins);
   }
   if (uv_ip6_addr(address, port, &v6) == 0) {
-    return uv_tcp_bind(tcp, (const struct sockaddr *)&v6, 0);
+    return shim_bind_to(tcp, (const struct sockaddr *)&v6, joins);
   }
   return UV_EINVAL;
 }

@@ -17,6 +17,7 @@ struct MetricsText {
       transport.httpConnectionCount)
     gauge(
       "timersync_tls_connections", "WebSocket connections by TLS.", transport.tlsWebSocketCount)
+    gauge("timersync_loops", "Loops that share the connections.", transport.loopCount)
     counter("timersync_accepted_total", "TCP connections ever accepted.", transport.acceptedCount)
     head("timersync_turned_away_total", "Turned away by the transport, by reason.", "counter")
     for why in TransportRefusal.allCases {

@@ -13,6 +13,8 @@ public struct NetworkSettings: Sendable {
   public var headBytesMax = 16_384
   /// Bytes that may wait for a WebSocket that does not read.
   public var unreadBytesMax = 1_048_576
+  /// Loops that share the connections, a thread each.
+  public var loopCount = 1
   private var trustedProxies: [AddressRange] = []
 
   public init() {}
@@ -35,6 +37,7 @@ public struct NetworkSettings: Sendable {
     if let certificatePath, let keyPath {
       options.tls = TLSOptions(certificatePath: certificatePath, keyPath: keyPath)
     }
+    options.loopCount = loopCount
     options.trustedProxies = trustedProxies
     options.handshakeSeconds = Double(handshakeSeconds)
     options.connectionsPerAddressMax = connectionsPerAddressMax

@@ -3,11 +3,11 @@ import TimerCore
 import TimerStorage
 public import WebSocketTransport
 
-/// The server, put together: the hub in the middle, the loop and the disk's thread at its sides.
+/// The server, put together: the hub in the middle, the loops and the disk's thread at its sides.
 ///
 /// Made, run and given up on one thread.
 public final class Server {
-  private let loop: ServiceLoop
+  private let loop: LoopGroup
   private let writer: TimerWriter
   private let mailbox: Mailbox<DiskNote>
   private let tokens: TokenFeed
@@ -36,7 +36,7 @@ public final class Server {
     tokens = try TokenFeed(settings.tokenFile, log: log)
     var options = settings.transportOptions(log: log)
     options.staticFiles = try settings.page.staticFiles()
-    do { loop = try ServiceLoop(options) } catch { throw .listening(error) }
+    do { loop = try LoopGroup(options) } catch { throw .listening(error) }
     let mailbox = Mailbox<DiskNote>()
     self.mailbox = mailbox
     writer = TimerWriter(folder: folder) { mailbox.post($0) }

@@ -27,7 +27,7 @@ final class TokenFeed {
   }
 
   /// Makes each change an event of this loop.
-  func wake(_ loop: ServiceLoop) {
+  func wake(_ loop: LoopGroup) {
     loop.listen(to: mailbox)
   }
 

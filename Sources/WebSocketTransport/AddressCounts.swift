@@ -1,11 +1,16 @@
+import Synchronization
+
 /// How many connections each address has; those that are not bounded are not counted.
 struct AddressCounts {
-  private var counts: [IPAddress: Int] = [:]
+  private var own = AddressTally()
+  /// Counts instead, where there are several loops.
+  private let census: LoopCensus?
   private let connectionsMax: Int
   private let isLoopbackBounded: Bool
   private let trusted: [AddressRange]
 
-  init(_ options: TransportOptions) {
+  init(_ options: TransportOptions, _ census: LoopCensus? = nil) {
+    self.census = census
     connectionsMax = max(1, options.connectionsPerAddressMax)
     isLoopbackBounded = options.isLoopbackBounded
     trusted = options.trustedProxies
@@ -18,15 +23,16 @@ struct AddressCounts {
     else {
       return nil
     }
-    let count = counts[address.network, default: 0] + 1
-    counts[address.network] = count
-    return Place(network: address.network, isSurplus: count > connectionsMax, ordinal: count)
+    let network = address.network
+    let count = census?.addresses.withLock { $0.add(network) } ?? own.add(network)
+    return Place(network: network, isSurplus: count > connectionsMax, ordinal: count)
   }
 
   /// Gives a place back, once.
   mutating func giveBack(_ place: Place?) {
-    guard let place, let count = counts[place.network] else { return }
-    counts[place.network] = count > 1 ? count - 1 : nil
+    guard let place else { return }
+    guard let census else { return own.subtract(place.network) }
+    census.addresses.withLock { $0.subtract(place.network) }
   }
 
   /// Whether this one is not even to be told that it is one too many.

@@ -4,10 +4,14 @@ struct ConnectionTable {
   private var slots: [Connection?] = []
   private var free: [Int] = []
   private var serial: UInt64 = 0
+  private let serialBase: UInt64
   private(set) var count = 0
 
   private static let slotBits: UInt64 = 24
   private static let slotMask: UInt64 = (1 << slotBits) - 1
+
+  /// `serialBase` is in every identity.
+  init(serialBase: UInt64) { self.serialBase = serialBase }
 
   subscript(id: ConnectionID) -> Connection? {
     let slot = Int(id.number & Self.slotMask)
@@ -18,7 +22,7 @@ struct ConnectionTable {
   mutating func insert(_ make: (ConnectionID) -> Connection) -> Connection {
     serial += 1
     let slot = free.popLast() ?? slots.count
-    let connection = make(ConnectionID(serial << Self.slotBits | UInt64(slot)))
+    let connection = make(ConnectionID(serialBase | serial << Self.slotBits | UInt64(slot)))
     if slot == slots.count { slots.append(connection) } else { slots[slot] = connection }
     count += 1
     return connection

@@ -52,11 +52,6 @@ extension ServiceLoop: HTTPExchangeOwner {
     return tls.session().map { TLSStream(socket, session: $0) }
   }
 
-  /// Both ends of a relay's pair and its client's socket, one of which is among the connections.
-  private var descriptorsUsed: Int {
-    connections.count + exchanges.count + (room.perWebSocket - 1) * relays.count
-  }
-
   /// The connection that has waited longest for its peer, of those that were given their time.
   private var longestWaiting: HTTPExchange? {
     let now = eventLoop.nowMilliseconds

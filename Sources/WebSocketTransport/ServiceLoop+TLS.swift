@@ -19,16 +19,21 @@ extension ServiceLoop {
     if relay.isGivenTime() { part(relay) }
   }
 
-  /// Reads the certificate anew; one that can't be used leaves the old one in its place.
-  func reloadCertificate() {
-    guard let files = options.tls else { return }
+  /// Reads the certificate anew, and answers whether it did; one that can't be used leaves the old one in
+  /// its place.
+  @discardableResult
+  func reloadCertificate() -> Bool {
+    guard let files = options.tls else { return false }
     do {
       tls = try TLSContext(files)
+      guard isFirst else { return true }
       options.log(.info, "the TLS certificate \(files.certificatePath) is read anew")
       tls?.warnOfAge(options)
+      return true
     } catch {
       let why = if case .unusableCertificate(let why) = error { why } else { "\(error)" }
       options.log(.error, "\(why); the one read before stays in use")
+      return false
     }
   }
 }

@@ -177,7 +177,7 @@ extension ServiceLoop: WebSocketListener {
     guard let handshake = adopting?.handshake else { return 0 }
     adopting = nil
     let place = addresses.take(for: IPAddress(handshake.peerAddress))
-    let refusal = refusal(of: place)
+    let refusal = refusal(of: place, after: census.addWebSocket(to: connections.count))
     let connection = connections.insert {
       Connection($0, socket: socket, place: place, isAnnounced: refusal == nil)
     }
@@ -191,13 +191,15 @@ extension ServiceLoop: WebSocketListener {
   }
 
   /// Why one more connection is not let in.
-  private func refusal(of place: AddressCounts.Place?) -> (code: CloseCode, reason: String)? {
+  private func refusal(
+    of place: AddressCounts.Place?, after earlier: Int
+  ) -> (code: CloseCode, reason: String)? {
     if isStopping { return (.goingAway, "the server stops") }
     if place?.isSurplus == true {
       count(.tooManyOfAddress)
       return (.tryAgainLater, "too many connections from this address")
     }
-    if connections.count >= room.webSocketsMax {
+    if earlier >= room.webSocketsMax {
       count(.tooManyConnections)
       return (.tryAgainLater, "too many connections")
     }

@@ -10,21 +10,24 @@ public final class ServiceLoop {
   let webSockets: WebSocketContext
   var tls: TLSContext?
   private let listener: TCPListener
-  private let bell: Bell
+  let bell: Bell
   private var signals: LoopSignals?
   private var turn: LoopTurn?
   private var wakeTimer: LoopTimer?
   var deadlineTimer: LoopTimer?
   private var drainTimer: LoopTimer?
 
-  var connections = ConnectionTable()
+  var connections: ConnectionTable
   let room: SocketRoom
+  /// Whether it is the one that speaks for all.
+  let isFirst: Bool
+  var census: CensusEntry
   var addresses: AddressCounts
   var groups: [GroupID: Group] = [:]
   var exchanges: [UInt64: HTTPExchange] = [:]
   var exchangeSerial: UInt64 = 0
   var requests: [RequestID: HTTPExchange] = [:]
-  var requestSerial: UInt64 = 0
+  var requestSerial: UInt64
   var deadlines = Deadlines()
   var deadlineSet: UInt64?
   /// Whether a deadline is set at which there may be room for who waits to be accepted.
@@ -42,6 +45,13 @@ public final class ServiceLoop {
   /// Connections whose socket broke during a broadcast.
   var broken: [Connection] = []
 
+  // What a loop among others has to do besides; nil for the only one.
+  /// Called before the loop waits, when all events are handled.
+  var turnEnded: (() -> Void)?
+  /// Whether others are to be waited for at the end.
+  var isHeld: (() -> Bool)?
+  var certificateReloaded: (() -> Void)?
+
   private var handler: ((TransportEvent, inout [TransportAction]) -> Void)?
   private var events: [TransportEvent] = []
   private var actions: [TransportAction] = []
@@ -55,30 +65,41 @@ public final class ServiceLoop {
   static let sendBufferBytes = 131_072
 
   /// Binds and listens; connections are accepted from `run` on.
-  public init(_ options: TransportOptions) throws(TransportError) {
+  public convenience init(_ options: TransportOptions) throws(TransportError) {
+    try self.init(options, .alone)
+  }
+
+  init(_ options: TransportOptions, _ place: LoopPlace) throws(TransportError) {
     self.options = options
+    connections = ConnectionTable(serialBase: place.serialBase)
+    requestSerial = place.serialBase
+    census = CensusEntry(place.census)
+    isFirst = place.isFirst
     room = SocketRoom(options)
-    addresses = AddressCounts(options)
+    addresses = AddressCounts(options, place.census)
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
-    listener = try TCPListener(eventLoop, address: options.address, port: options.port)
-    LibraryLog.send(to: options.log)
+    listener = try TCPListener(
+      eventLoop, address: options.address, port: options.port, place.portSharing)
+    if place.isFirst { LibraryLog.send(to: options.log) }
     webSockets = try WebSocketContext(eventLoop, subprotocol: options.subprotocol)
     bell = Bell(eventLoop)
-    if room.webSocketsMax < options.connectionsMax {
+    if place.isFirst, room.webSocketsMax < options.connectionsMax {
       options.log(
         .warning,
         "room for \(room.webSocketsMax) connections only: the limit of descriptors is \(room.limit), "
           + "and each takes \(room.perWebSocket)")
     }
-    tls?.warnOfAge(options)
+    if place.isFirst { tls?.warnOfAge(options) }
     webSockets.listener = self
     listener.accepted = { [unowned self] in accepted($0) }
     listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
     // Without a certificate SIGHUP is what it always was.
     let signals = [SIGINT, SIGTERM] + (tls == nil ? [] : [SIGHUP])
-    self.signals = LoopSignals(eventLoop, signals) { [unowned self] in signalled($0) }
+    if place.isFirst {
+      self.signals = LoopSignals(eventLoop, signals) { [unowned self] in signalled($0) }
+    }
     wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
     deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
     drainTimer = LoopTimer(eventLoop) { [unowned self] in finish() }
@@ -147,6 +168,7 @@ public final class ServiceLoop {
         if isOver { return }
       }
     }
+    turnEnded?()
     finishIfDrained()
   }
 
@@ -199,7 +221,10 @@ public final class ServiceLoop {
   }
 
   private func signalled(_ signal: CInt) {
-    if signal == SIGHUP { return reloadCertificate() }
+    if signal == SIGHUP {
+      if reloadCertificate() { certificateReloaded?() }
+      return
+    }
     if hasStopBeenAsked { return finish() }
     hasStopBeenAsked = true
     emit(.stopRequested)
@@ -216,10 +241,12 @@ public final class ServiceLoop {
   }
 
   private func finishIfDrained() {
-    if isStopping, connections.count == 0, exchanges.isEmpty, relays.isEmpty { finish() }
+    guard isStopping, connections.count == 0, exchanges.isEmpty, relays.isEmpty else { return }
+    if isHeld?() != true { finish() }
   }
 
-  private func finish() {
+  /// Makes `run` return after this turn.
+  func finish() {
     isOver = true
     eventLoop.stop()
   }

@@ -4,7 +4,8 @@ import CLibuv
 struct SocketRoom {
   /// WebSockets that are let in.
   let webSocketsMax: Int
-  /// HTTP connections, and those whose handshake is not done.
+  /// HTTP connections of one loop, and those whose handshake is not done. Each loop has its share, because
+  /// whom it ends in favour of another one has to be its own.
   let httpMax: Int
   /// Descriptors that all of them may use together, with those that are on their way out.
   let descriptorsMax: Int
@@ -14,21 +15,25 @@ struct SocketRoom {
 
   /// Descriptors for what is no connection: files, the loop's own, one in passing.
   private static let spare = 128
+  /// Those of each further loop.
+  private static let sparePerLoop = 16
 
   /// Raises the limit as far as it is needed and may be.
   init(_ options: TransportOptions) {
     // By TLS: the client's, and both ends of the pair between it and libwebsockets.
     perWebSocket = options.tls == nil ? 1 : 3
     let wanted = max(1, options.connectionsMax) * perWebSocket + max(1, options.httpConnectionsMax)
-    let raised = shim_raise_descriptor_limit(Int64(wanted + Self.leaving + Self.spare))
-    limit = raised < 0 ? wanted + Self.leaving + Self.spare : Int(raised)
-    descriptorsMax = max(16, limit - Self.spare)
+    let spare = Self.spare + Self.sparePerLoop * max(0, options.loopCount - 1)
+    let raised = shim_raise_descriptor_limit(Int64(wanted + Self.leaving + spare))
+    limit = raised < 0 ? wanted + Self.leaving + spare : Int(raised)
+    descriptorsMax = max(16, limit - spare)
     // For those who are told that there is no room.
     let leaving = min(Self.leaving, descriptorsMax / 8)
     let isTight = descriptorsMax < wanted + leaving
     let http = isTight ? max(4, (descriptorsMax - leaving) / 4) : .max
-    httpMax = min(max(1, options.httpConnectionsMax), http)
-    let room = max(1, (descriptorsMax - leaving - httpMax) / perWebSocket)
+    let httpMaxInAll = min(max(1, options.httpConnectionsMax), http)
+    httpMax = max(1, httpMaxInAll / max(1, options.loopCount))
+    let room = max(1, (descriptorsMax - leaving - httpMaxInAll) / perWebSocket)
     webSocketsMax = min(max(1, options.connectionsMax), room)
   }
 

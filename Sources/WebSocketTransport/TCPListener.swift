@@ -1,5 +1,14 @@
 import CLibuv
 
+/// Whether several sockets of this process listen on one port, among which the kernel spreads connections.
+enum PortSharing {
+  case none
+  /// The socket that was there first.
+  case withFurther
+  /// One that joins it.
+  case withFirst
+}
+
 /// The listening socket.
 @safe final class TCPListener {
   private let loop: EventLoop
@@ -17,8 +26,11 @@ import CLibuv
   /// Binds and listens.
   ///
   /// libuv sets SO_REUSEADDR and not SO_REUSEPORT: a restart does not wait for old connections' TIME_WAIT,
-  /// and a second server on a port in use is refused.
-  init(_ loop: EventLoop, address: String, port: Int) throws(TransportError) {
+  /// and a second server on a port in use is refused. Where loops share a port the first one binds like
+  /// that too, and lets the others in only then.
+  init(
+    _ loop: EventLoop, address: String, port: Int, _ sharing: PortSharing = .none
+  ) throws(TransportError) {
     guard (0...65_535).contains(port) else { throw .failed("no port number: \(port)") }
     self.loop = loop
     let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
@@ -26,7 +38,8 @@ import CLibuv
     unsafe self.raw = raw
     let numeric = address == "localhost" ? "127.0.0.1" : address
     // The string lives for the call.
-    var status = unsafe shim_bind(raw, numeric, CInt(port))
+    var status = unsafe shim_bind(raw, numeric, CInt(port), sharing == .withFirst ? 1 : 0)
+    if status == 0, sharing == .withFurther { status = unsafe shim_share_port(raw) }
     if status == 0 {
       // The callback runs on the loop's thread while `raw` is open, so that its data is this object.
       status = unsafe shim_listen(raw, 4_096) { handle, status in

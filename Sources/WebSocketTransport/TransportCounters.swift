@@ -11,8 +11,20 @@ public struct TransportCounters: Sendable, Equatable {
   /// Those of the WebSockets that come by TLS.
   public var tlsWebSocketCount = 0
 
+  /// Loops that this is the sum of.
+  public var loopCount = 1
+
   /// Nothing was turned away, and nothing is open.
   public init() {}
+
+  mutating func add(_ other: TransportCounters) {
+    refusals.merge(other.refusals, uniquingKeysWith: +)
+    acceptedCount += other.acceptedCount
+    webSocketCount += other.webSocketCount
+    httpConnectionCount += other.httpConnectionCount
+    tlsWebSocketCount += other.tlsWebSocketCount
+    loopCount += other.loopCount
+  }
 
   mutating func count(_ refusal: TransportRefusal) { refusals[refusal, default: 0] += 1 }
 }

@@ -4,6 +4,8 @@ public struct TransportOptions: Sendable {
   public var address = "127.0.0.1"
   /// 0 picks a free port; `ServiceLoop.port` says which.
   public var port = 8080
+  /// Loops of a `LoopGroup`, at most 64; each takes a thread. A `ServiceLoop` is one.
+  public var loopCount = 1
   /// With a certificate the port speaks TLS and nothing else; SIGHUP reads its files anew, for the
   /// handshakes from then on.
   public var tls: TLSOptions?
@@ -34,7 +36,8 @@ public struct TransportOptions: Sendable {
   /// of which a connection takes one, and three with TLS.
   public var connectionsMax = 16_384
   /// HTTP connections in all, and those whose handshake is not done. Beyond that the one that has waited
-  /// longest for its peer is ended, so that those who hang back don't keep others out.
+  /// longest for its peer is ended, so that those who hang back don't keep others out. Of several loops
+  /// each has an equal share.
   public var httpConnectionsMax = 1_024
   /// Connections of one IPv4 address or one IPv6 network (64 bits); one more is closed with 1013, or its
   /// request answered with 503. Loopback addresses and trusted proxies themselves are not bounded; a

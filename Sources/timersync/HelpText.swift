@@ -23,6 +23,10 @@ enum HelpText {
       --origin ORIGIN      another site whose pages may use it, as in https://show.example; may be given
                            again
 
+    how many cores
+      --threads COUNT      loops that share the connections, a thread each, 1 to 64; the timers stay on
+                           the first (default 1)
+
     TLS, and proxies in front
       --tls-cert FILE      the certificate and those that lead to its root, in PEM: the port speaks TLS 1.2
                            and up, and nothing else

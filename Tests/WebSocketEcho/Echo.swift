@@ -4,6 +4,8 @@ import WebSocketTransport
 ///
 /// - `join` and `leave`: of the one group, which `broadcast:COUNT:SIZE` sends to (its frames replace each
 ///   other) as does `flood:COUNT:SIZE` (they don't), at most one batch of 100 a turn of the loop;
+/// - `loop`: the number of the loop that owns the connection; `name`: the connection's identity, and
+///   `end:NAME`: the end of that one with 1008;
 /// - `large:SIZE`: a message of that size; `close`: the end with 1001;
 /// - `hold:MICROSECONDS`: its connection is not read until then;
 /// - `post`: an answer by way of the mailbox; `wake:MICROSECONDS`: one at that deadline.
@@ -76,6 +78,11 @@ struct Echo {
       actions.append(.wake(afterMicroseconds: 0))
     case "large" where words.count == 2:
       actions.append(.send(Frame(Array(repeating: 0x78, count: Int(words[1]) ?? 0)), to: id))
+    case "loop": actions.append(.send(Frame(Array("loop \(id.loopNumber)".utf8)), to: id))
+    case "end" where words.count == 2:
+      let other = ConnectionID(UInt64(words[1]) ?? 0)
+      actions.append(.close(other, .policyViolation, reason: "as another wishes"))
+    case "name": actions.append(.send(Frame(Array("\(id.number)".utf8)), to: id))
     case "close": actions.append(.close(id, .goingAway, reason: "as you wish"))
     case "hold" where words.count == 2:
       heldBack = id
@@ -121,6 +128,7 @@ struct Echo {
         [
           "accepted \(counters.acceptedCount)", "webSockets \(counters.webSocketCount)",
           "http \(counters.httpConnectionCount)", "tls \(counters.tlsWebSocketCount)",
+          "loops \(counters.loopCount)",
         ] + counters.refusals.map { "\($0.key.rawValue) \($0.value)" }
       let body = Array(lines.joined(separator: "\n").utf8)
       actions.append(

@@ -55,6 +55,7 @@ struct EchoArguments {
     case "--drain-seconds": options.drainSeconds = Double(value) ?? 3
     case "--connections-max": options.connectionsMax = Int(value) ?? 20_000
     case "--message-bytes-max": options.messageBytesMax = Int(value) ?? 16_384
+    case "--threads": options.loopCount = Int(value) ?? 1
     case "--unsent-bytes-max": options.unsentBytesMax = Int(value) ?? 262_144
     case "--binary": options.acceptsBinary = value == "yes"
     case "--rehearsals": rehearsalCount = Int(value) ?? 0

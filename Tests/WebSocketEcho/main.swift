@@ -4,7 +4,7 @@ import Glibc
 import WebSocketTransport
 
 func serve(_ options: TransportOptions) throws(TransportError) -> Echo {
-  let loop = try ServiceLoop(options)
+  let loop = try LoopGroup(options)
   let mailbox = Mailbox<String>()
   loop.listen(to: mailbox)
   print("listening on \(options.address):\(loop.port)")
@@ -17,12 +17,12 @@ func serve(_ options: TransportOptions) throws(TransportError) -> Echo {
 do {
   let arguments = EchoArguments(CommandLine.arguments)
   for _ in 0..<arguments.rehearsalCount {
-    let loop = try ServiceLoop(arguments.options)
+    let loop = try LoopGroup(arguments.options)
     loop.stop()
     loop.run { event, actions in
       if case .stopRequested = event { actions.append(.stop) }
     }
-    _ = try ServiceLoop(arguments.options)
+    _ = try LoopGroup(arguments.options)
   }
   let echo = try serve(arguments.options)
   // After the loop is gone a post is nothing but queued.

@@ -1,0 +1,96 @@
+/// The service loops of one server on one port: `TransportOptions.loopCount` of them.
+///
+/// The first runs on the caller's thread and is the only one that speaks with the server, takes signals
+/// and keeps deadlines; each further one has a thread, a listening socket and connections of its own,
+/// tells the first what happens on them, and is told what to do, once a turn. A broadcast's bytes are
+/// made once and shared. With one loop there is none of this: the loop is handed the server's own closure.
+///
+/// Make it, listen to mailboxes, and `run` it, all on one thread.
+public final class LoopGroup {
+  private let first: ServiceLoop
+  private let further: [FurtherLoop]
+  private var router: LoopRouter
+
+  /// Binds and listens; connections are accepted from `run` on.
+  public init(_ options: TransportOptions) throws(TransportError) {
+    let loopCount = min(max(1, options.loopCount), LoopPlace.countMax)
+    router = LoopRouter(loopCount: loopCount)
+    guard loopCount > 1 else {
+      first = try ServiceLoop(options)
+      further = []
+      return
+    }
+    let census = LoopCensus()
+    first = try ServiceLoop(options, LoopPlace(number: 0, census: census))
+    var options = options
+    options.port = first.port
+    var loops: [FurtherLoop] = []
+    // One after the other, because libwebsockets does not say that it may be started by two at once.
+    for number in 1..<loopCount {
+      let place = LoopPlace(number: number, census: census)
+      loops.append(try FurtherLoop(options, place, firstBell: first.bell))
+    }
+    further = loops
+  }
+
+  deinit { endFurther() }
+
+  /// The port that was really bound.
+  public var port: Int { first.port }
+
+  /// What was turned away so far, and what is open now, over all loops.
+  public var transportCounters: TransportCounters {
+    var counters = first.transportCounters
+    for loop in further { counters.add(loop.post.counters) }
+    return counters
+  }
+
+  /// As `ServiceLoop.listen(to:)`, of the first loop.
+  public func listen<Message>(to mailbox: Mailbox<Message>) { first.listen(to: mailbox) }
+
+  /// As `ServiceLoop.stop()`.
+  public func stop() { first.stop() }
+
+  /// As `ServiceLoop.run(_:)`: `handle` is called on this thread, for the connections of all loops.
+  ///
+  /// What one connection is sent keeps its order. The actions for connections of further loops are carried
+  /// out a little later than those for the first one's.
+  public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
+    guard !further.isEmpty else { return first.run(handle) }
+    first.turnEnded = { [unowned self] in endTurn() }
+    first.isHeld = { [unowned self] in further.contains { $0.post.isRunning } }
+    first.certificateReloaded = { [unowned self] in
+      for loop in further { loop.post.order { $0.reloadsCertificate = true } }
+    }
+    for loop in further { loop.run() }
+    var wanted: [TransportAction] = []
+    first.run { event, actions in
+      if case .woken = event {
+        for loop in further {
+          for event in loop.post.takeReports() where router.admits(event) {
+            handle(event, &wanted)
+          }
+        }
+      }
+      handle(event, &wanted)
+      router.route(wanted, own: &actions)
+      wanted.removeAll(keepingCapacity: true)
+    }
+    (first.turnEnded, first.isHeld, first.certificateReloaded) = (nil, nil, nil)
+    endFurther()
+  }
+
+  private func endTurn() {
+    first.tellCensus()
+    for (index, loop) in further.enumerated() {
+      let actions = router.takeOutgoing(index + 1)
+      guard !actions.isEmpty else { continue }
+      loop.post.order { batch in for action in actions { batch.append(action) } }
+    }
+    for loop in further { loop.post.waitForRoom() }
+  }
+
+  private func endFurther() {
+    for loop in further { loop.end() }
+  }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import WebSocketTransport
+
+// Signals belong to the process: one group at a time.
+@Suite(.serialized) struct `A group of three loops` {
+  /// Enough for the kernel to put some on each loop: the chance that one gets none is under 1 in 10^6.
+  static let clientCount = 40
+
+  @Test func `spreads connections over its loops, each with an identity of its own`() throws {
+    let server = try RunningGroup()
+    let clients = try server.clients(Self.clientCount)
+
+    let numbers = try clients.map { client in
+      try client.send("name")
+      return try #require(UInt64(try client.text()))
+    }
+
+    #expect(Set(numbers).count == Self.clientCount)
+    #expect(Set(numbers.map { ConnectionID($0).loopNumber }) == [0, 1, 2])
+    server.stop()
+  }
+
+  @Test func `gives a broadcast to all, and to each in order`() throws {
+    let server = try RunningGroup()
+    let clients = try server.clients(Self.clientCount)
+    for client in clients {
+      try client.send("join")
+      #expect(try client.text() == "joined")
+    }
+
+    for number in 0..<50 { try clients[number % clients.count].send("all \(number)") }
+
+    // What one client sends is handled before what it sends later; between clients there is no order, but
+    // all hear the same one.
+    let heard = try clients.map { client in try (0..<50).map { _ in try client.text() } }
+    #expect(Set(heard).count == 1)
+    #expect(Set(heard[0]) == Set((0..<50).map { "\($0)" }))
+    server.stop()
+  }
+
+  @Test func `keeps the order of what one connection is sent`() throws {
+    let server = try RunningGroup()
+    let clients = try server.clients(Self.clientCount)
+
+    for client in clients { try client.send("count 100") }
+
+    for client in clients {
+      #expect(try (0..<100).map { _ in try client.text() } == (0..<100).map { "\($0)" })
+    }
+    server.stop()
+  }
+
+  @Test func `closes connections of any loop with the code that was asked for`() throws {
+    let server = try RunningGroup()
+    let clients = try server.clients(Self.clientCount)
+    let judge = try server.clients(1)[0]
+
+    for client in clients {
+      try client.send("name")
+      try judge.send("end \(try client.text())")
+    }
+
+    for client in clients { #expect(try client.closeCode() == 1008) }
+    for client in clients { try client.partWithAnswer() }
+    server.stop()
+    #expect(server.outcome == Outcome(opened: 41, closed: 41))
+  }
+
+  @Test func `takes leave of the connections of all loops when it stops`() throws {
+    let server = try RunningGroup()
+    let clients = try server.clients(Self.clientCount)
+
+    server.askToStop()
+
+    for client in clients { #expect(try client.closeCode() == 1001) }
+    for client in clients { try client.partWithAnswer() }
+    server.wait()
+    #expect(server.outcome == Outcome(opened: 40, closed: 40))
+  }
+
+  @Test func `sums the figures of its loops`() throws {
+    let server = try RunningGroup()
+    let clients = try server.clients(Self.clientCount)
+
+    // A loop tells its figures when its turn ends, which may be after a client has its handshake.
+    var heard = ""
+    for _ in 0..<200 where heard != "40 40 3" {
+      try clients[0].send("figures")
+      heard = try clients[0].text()
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+
+    #expect(heard == "40 40 3")
+    server.stop()
+  }
+
+  @Test func `lets nobody in above the limit, whichever loops they come to`() throws {
+    let server = try RunningGroup { $0.connectionsMax = 12 }
+    let clients = try server.clients(Self.clientCount)
+
+    var refusedCount = 0
+    for client in clients {
+      try client.send("name")
+      if (try? client.text()) == nil { refusedCount += 1 }
+    }
+
+    #expect(refusedCount == Self.clientCount - 12)
+    server.stop()
+  }
+
+  @Test func `is gone when it was never run`() throws {
+    let port: Int
+    do { port = try LoopGroup(RunningGroup.options).port }
+
+    var options = RunningGroup.options
+    options.port = port
+    #expect(try LoopGroup(options).port == port)
+  }
+
+  @Test func `does not share its port with another group`() throws {
+    let group = try LoopGroup(RunningGroup.options)
+    var options = RunningGroup.options
+    options.port = group.port
+
+    for loopCount in [1, 3] {
+      options.loopCount = loopCount
+      let refusal = TransportError.addressInUse(address: "127.0.0.1", port: group.port)
+      #expect(throws: refusal) { try LoopGroup(options) }
+    }
+  }
+}
+
+struct Outcome: Equatable {
+  var opened = 0
+  var closed = 0
+}
+
+/// A group on a thread of its own, with a server that does what its clients ask for.
+final class RunningGroup: Sendable {
+  static var options: TransportOptions {
+    var options = TransportOptions()
+    options.port = 0
+    options.loopCount = 3
+    options.drainSeconds = 5
+    return options
+  }
+
+  let port: Int
+  private let orders = Mailbox<String>()
+  private let ended = DispatchSemaphore(value: 0)
+
+  init(_ set: (inout TransportOptions) -> Void = { _ in }) throws {
+    var options = Self.options
+    set(&options)
+    let (orders, ended, started) = (orders, ended, DispatchSemaphore(value: 0))
+    let made = Made()
+    Thread.detachNewThread { [options] in
+      do {
+        let group = try LoopGroup(options)
+        made.port.withLock { $0 = group.port }
+        started.signal()
+        group.listen(to: orders)
+        let outcome = Self.serve(group, orders)
+        made.outcome.withLock { $0 = outcome }
+      } catch {
+        started.signal()
+      }
+      ended.signal()
+    }
+    started.wait()
+    self.made = made
+    port = made.port.withLock { $0 }
+    guard port != 0 else { throw RawClient.Fault("no group") }
+  }
+
+  private final class Made: Sendable {
+    let port = Mutex(0)
+    let outcome = Mutex(Outcome())
+  }
+
+  private let made: Made
+
+  func clients(_ count: Int) throws -> [RawClient] {
+    try (0..<count).map { _ in try RawClient(port: port) }
+  }
+
+  func askToStop() { orders.post("stop") }
+
+  func wait() { #expect(ended.wait(timeout: .now() + 20) == .success) }
+
+  func stop() {
+    askToStop()
+    wait()
+  }
+
+  var outcome: Outcome { made.outcome.withLock { $0 } }
+
+  private static func serve(_ group: LoopGroup, _ orders: Mailbox<String>) -> Outcome {
+    var outcome = Outcome()
+    group.run { event, actions in
+      switch event {
+      case .opened: outcome.opened += 1
+      case .closed: outcome.closed += 1
+      case .woken: if !orders.drain().isEmpty { actions.append(.stop) }
+      case .received(let id, let text):
+        let words = String(decoding: text, as: UTF8.self).split(separator: " ").map(String.init)
+        let figures = group.transportCounters
+        switch words[0] {
+        case "name": actions.append(.send(frame("\(id.number)"), to: id))
+        case "join": actions += [.join(id, everybody), .send(frame("joined"), to: id)]
+        case "all": actions.append(.broadcast(frame(words[1]), to: everybody))
+        case "count":
+          for number in 0..<(Int(words[1]) ?? 0) {
+            actions.append(.send(frame("\(number)"), to: id))
+          }
+        case "figures":
+          let text = "\(figures.acceptedCount) \(figures.webSocketCount) \(figures.loopCount)"
+          actions.append(.send(frame(text), to: id))
+        case "end":
+          let other = ConnectionID(UInt64(words[1]) ?? 0)
+          actions.append(.close(other, .policyViolation, reason: "as another wishes"))
+        default: break
+        }
+      case .receivedBinary, .requested, .deadline, .stopRequested: break
+      }
+    }
+    return outcome
+  }
+
+  private static let everybody = GroupID(1)
+
+  private static func frame(_ text: String) -> Frame { Frame(Array(text.utf8)) }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import WebSocketTransport
+
+@Suite struct `The router of a group of loops` {
+  let group = GroupID(9)
+  let mine = LoopPlace(number: 0, census: nil).connection
+  let second = LoopPlace(number: 1, census: nil).connection
+  let third = LoopPlace(number: 2, census: nil).connection
+  let frame = Frame([1])
+
+  /// Knows a connection of each further loop.
+  func router() -> LoopRouter {
+    var router = LoopRouter(loopCount: 3)
+    for id in [second, third] { #expect(router.admits(.opened(id, Handshake())) == true) }
+    return router
+  }
+
+  /// What each loop is given to do.
+  func routed(_ actions: [TransportAction], _ router: inout LoopRouter) -> [[TransportAction]] {
+    var own: [TransportAction] = []
+    router.route(actions, own: &own)
+    return [own, router.takeOutgoing(1), router.takeOutgoing(2)]
+  }
+
+  @Test func `hands what is for one connection to the loop that owns it`() {
+    var router = router()
+    let actions: (ConnectionID) -> [TransportAction] = { [self] id in
+      [
+        .send(frame, to: id), .join(id, group), .leave(id, group),
+        .close(id, .goingAway, reason: ""),
+      ]
+    }
+
+    let routed = routed(actions(third) + actions(mine) + actions(second), &router)
+
+    #expect(routed == [actions(mine), actions(second), actions(third)])
+  }
+
+  @Test func `answers a request on the loop that it came by`() {
+    var router = router()
+    let base = LoopPlace(number: 2, census: nil).serialBase
+    let answer = TransportAction.respond(HTTPResponse(status: 200), to: RequestID(base + 1))
+
+    #expect(routed([answer], &router) == [[], [], [answer]])
+  }
+
+  @Test func `hands a broadcast to its own loop and to those that have members`() {
+    var router = router()
+    _ = routed([.join(third, group), .join(mine, group)], &router)
+    let broadcast = TransportAction.broadcast(frame, to: group)
+
+    #expect(routed([broadcast], &router) == [[broadcast], [], [broadcast]])
+  }
+
+  @Test(arguments: [true, false])
+  func `hands no broadcast to a loop whose last member is gone`(_ isClosed: Bool) {
+    var router = router()
+    _ = routed([.join(second, group), .join(third, group)], &router)
+    if isClosed {
+      #expect(router.admits(.closed(second)) == true)
+    } else {
+      _ = routed([.leave(second, group)], &router)
+    }
+    let broadcast = TransportAction.broadcast(frame, to: group)
+
+    #expect(routed([broadcast], &router) == [[broadcast], [], [broadcast]])
+  }
+
+  @Test func `counts a member once that joins twice`() {
+    var router = router()
+    let broadcast = TransportAction.broadcast(frame, to: group)
+
+    _ = routed([.join(second, group), .join(second, group), .leave(second, group)], &router)
+
+    #expect(routed([broadcast], &router)[1] == [])
+  }
+
+  @Test func `keeps the deadline to itself and stops all`() {
+    var router = router()
+
+    let routed = routed([.wake(afterMicroseconds: 5), .stop], &router)
+
+    #expect(routed == [[.wake(afterMicroseconds: 5), .stop], [.stop], [.stop]])
+  }
+
+  @Test func `lets nothing through from a connection that the server closed but its end`() {
+    var router = router()
+    _ = routed([.close(second, .policyViolation, reason: "")], &router)
+
+    #expect(router.admits(.received(second, [1])) == false)
+    #expect(router.admits(.received(third, [1])) == true)
+    #expect(router.admits(.closed(second)) == true)
+    #expect(router.admits(.closed(second)) == false)
+  }
+
+  @Test func `passes over who is gone`() {
+    var router = router()
+    #expect(router.admits(.closed(second)) == true)
+
+    let routed = routed([.send(frame, to: second), .join(second, group)], &router)
+
+    #expect(routed == [[], [], []])
+  }
+}
+
+extension LoopPlace {
+  /// The first connection of this loop.
+  var connection: ConnectionID { ConnectionID(serialBase | 1 << 24) }
+}
