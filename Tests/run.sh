@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing, runs every check and every test, and closes with `N passed, N failed`.
+# Installs what is missing, runs the checks and the tests, and closes with `N passed, N failed`.
+#
+#   Tests/run.sh          within a quarter of an hour on two cores
+#   Tests/run.sh --all    the long browser tests too, ten minutes more: every view in every size, their accessibility,
+#                         two hundred timers, four browsers with clocks of their own
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -35,6 +39,13 @@ close() {
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
+long_in_browser=(
+  test_accessible_screens test_contact_sheet test_dashboard test_display test_display_accessibility test_many_timers
+  test_sleep test_sound test_sync)
+left_out=()
+[ "${1:-}" = --all ] || left_out=("${long_in_browser[@]/#/--ignore=}")
+left_out=("${left_out[@]/%/.py}")
+
 check "packages are installed" "$root/deploy/install.sh" test || true
 check "sources are formatted" swift format lint --strict --recursive Package.swift Sources Tests
 
@@ -63,9 +74,11 @@ bin=$(swift build --show-bin-path)
 export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"
 # One suite; its output and status go to files, so that two can run side by side.
 run_suite() {
-  (cd "Tests/$1" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
-    --junitxml "$work/$1.xml" .) >"$work/$1.log" 2>&1
-  echo $? >"$work/$1.status"
+  local suite=$1
+  shift
+  (cd "Tests/$suite" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
+    --junitxml "$work/$suite.xml" "$@" .) >"$work/$suite.log" 2>&1
+  echo $? >"$work/$suite.status"
 }
 
 tell_suite() {
@@ -94,7 +107,7 @@ run_suite BlackBox &
 (run_suite Durability; run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
 wait
-run_suite Browser
+run_suite Browser "${left_out[@]}"
 for suite in BlackBox Durability WebSocketTransportTests Hostile Browser; do tell_suite "$suite"; done
 tell_check conformance "the transport conforms to RFC 6455"
 tell_check fuzz "two minutes of the fuzzer find nothing"
