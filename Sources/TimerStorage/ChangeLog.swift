@@ -14,7 +14,7 @@ struct ChangeLog {
   /// Counts how often the log began anew in the same bytes: entries of an earlier one, which may lie behind
   /// those of this one, count for nothing.
   private var generation: UInt64
-  /// Bytes of the file: what lies behind the entries is zero.
+  /// Bytes of the file: what lies behind the entries is zero, or of an earlier generation.
   private var room: UInt64
   /// An entry that was refused may be in the log all the same: it has to begin anew.
   private(set) var isInDoubt = false

@@ -7,17 +7,8 @@ final class FolderLock: Sendable {
   private let descriptor: Int32
 
   /// Takes the lock, or says who has it.
-  init(_ path: String) throws(FolderError) {
-    let descriptor = files_open(path, O_RDWR | O_CREAT, 0o644)
-    guard descriptor >= 0 else {
-      throw .disk(DiskError("open", path, code: -descriptor))
-    }
-    self.descriptor = descriptor
-    let result = files_try_lock(descriptor)
-    guard result == 0 else {
-      guard result == -EWOULDBLOCK else { throw .disk(DiskError("lock", path, code: -result)) }
-      throw .owned(by: Self.owner(path))
-    }
+  convenience init(_ path: String) throws(FolderError) {
+    try self.init(path, lock: files_try_lock)
     do {
       _ = files_truncate(descriptor, 0)
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
@@ -28,13 +19,16 @@ final class FolderLock: Sendable {
   }
 
   /// Holds off those who want to own the folder, for as long as this lives, or says who owns it.
-  init(sharedAt path: String) throws(FolderError) {
-    let descriptor = files_open(path, O_RDWR | O_CREAT, 0o644)
+  convenience init(sharedAt path: String) throws(FolderError) {
+    try self.init(path, lock: files_try_lock_shared)
+  }
+
+  private init(_ path: String, lock: (Int32) -> Int32) throws(FolderError) {
+    descriptor = files_open(path, O_RDWR | O_CREAT, 0o644)
     guard descriptor >= 0 else {
       throw .disk(DiskError("open", path, code: -descriptor))
     }
-    self.descriptor = descriptor
-    let result = files_try_lock_shared(descriptor)
+    let result = lock(descriptor)
     guard result == 0 else {
       guard result == -EWOULDBLOCK else { throw .disk(DiskError("lock", path, code: -result)) }
       throw .owned(by: Self.owner(path))

@@ -6,21 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from delaying_proxy import DelayingProxy
+from person import card, digits
 
 MARKUP = "<img src=x onerror=\"document.body.dataset.harmed='yes'\">"
 STALE_MARK = "#link"
-
-
-def quoted(name):
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def digits(page, name):
-    return page.locator(f"[data-digits][data-timer={quoted(name)}]")
-
-
-def card(page, name):
-    return page.locator("article.timer", has=digits(page, name))
 
 
 def reach_for_controls(page):

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../Benchmarks/samples.h"
+
 enum { INPUT_BYTES = 65536, CONNECTIONS_PER_ADDRESS = 50, FLOOD_BYTES = 32768 };
 
 struct client {
@@ -43,31 +45,6 @@ static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_BOOTTIME, &time);
   return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
-// MARK: Samples
-
-static double *samples;
-static size_t sample_count, sample_room;
-
-static void note(double seconds) {
-  if (sample_count == sample_room) {
-    sample_room = sample_room ? sample_room * 2 : 65536;
-    samples = realloc(samples, sample_room * sizeof *samples);
-    if (!samples) fail("realloc");
-  }
-  samples[sample_count++] = seconds;
-}
-
-static int ascending(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
-static double share(double part) {
-  if (!sample_count) return -1;
-  size_t index = (size_t)(sample_count * part);
-  return samples[index < sample_count ? index : sample_count - 1];
 }
 
 // MARK: Frames
@@ -244,7 +221,7 @@ static void hear(struct client *client) {
         unsigned char pong[256];
         send(client->socket, pong, frame(pong, 10, text, size - head), MSG_NOSIGNAL);
       } else if (memmem(text, size - head, "\"cause\":\"tick\"", 14)) {
-        note(arrived + clock_offset - number_after(text, size - head, "\"lastElapsedTimeCalculatedAt\":"));
+        samples_add(arrived + clock_offset - number_after(text, size - head, "\"lastElapsedTimeCalculatedAt\":"));
       }
       place += size;
     }
@@ -262,16 +239,16 @@ static void run_ticks(double seconds) {
   int ready;
   while ((ready = epoll_wait(poller, events, 1024, 0)) > 0)
     for (int index = 0; index < ready; index++) hear(events[index].data.ptr);
-  sample_count = 0;
+  samples_clear();
   double end = now() + seconds;
   for (double left; (left = end - now()) > 0;) {
     ready = epoll_wait(poller, events, 1024, (int)(left * 1000) + 1);
     for (int index = 0; index < ready; index++) hear(events[index].data.ptr);
   }
-  qsort(samples, sample_count, sizeof *samples, ascending);
   printf("{\"ticks\": %zu, \"lost\": %ld, \"p50\": %.6f, \"p90\": %.6f, \"p99\": %.6f, \"p999\": %.6f, "
          "\"max\": %.6f}\n",
-         sample_count, lost, share(0.5), share(0.9), share(0.99), share(0.999), share(1));
+         samples_count(), lost, samples_part(0.5), samples_part(0.9), samples_part(0.99), samples_part(0.999),
+         samples_part(1));
 }
 
 // MARK: Flood
