@@ -1,6 +1,10 @@
 """The echo program with a certificate."""
 
-from websockets.sync.client import connect
+import asyncio
+import contextlib
+import threading
+
+import websockets
 
 from echo_server import Server, running
 
@@ -26,7 +30,36 @@ class SecureServer(Server):
         return (context or self.context).wrap_socket(plain, server_hostname="localhost")
 
     def connect(self, **settings):
-        return connect(self.url, ssl=self.context, **settings)
+        return contextlib.closing(SecureClient(self.url, ssl=self.context, **settings))
+
+
+class SecureClient:
+    """A client whose calls wait.
+
+    The one of `websockets` that does reads in a thread of its own, while another one writes; a session of OpenSSL's is
+    not to be used by two at a time, and one connection in a hundred gets stuck on a busy machine. Here one thread does
+    all.
+    """
+
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+
+    def __init__(self, url, **settings):
+        async def connect():
+            return await websockets.connect(url, **settings)
+        self.client = self.wait(connect())
+
+    def wait(self, coroutine, timeout=None):
+        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(coroutine, timeout), self.loop).result()
+
+    def send(self, message):
+        self.wait(self.client.send(message))
+
+    def recv(self, timeout=None):
+        return self.wait(self.client.recv(), timeout)
+
+    def close(self):
+        self.wait(self.client.close())
 
 
 def secure(certificate, *arguments):
