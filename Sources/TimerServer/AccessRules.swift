@@ -72,21 +72,26 @@ private struct HostName {
   /// RFC 3986 §3.2: a host, and a port in digits behind a colon. What is anything else has no name, and so
   /// none that is ours.
   init(authority: String) {
-    let text = authority.lowercased()
-    let end =
-      text.hasPrefix("[")
-      ? text.firstIndex(of: "]").map(text.index(after:)) ?? text.endIndex
-      : text.firstIndex(of: ":") ?? text.endIndex
-    let port = text[end...]
-    let isPort =
-      port.isEmpty || (port.first == ":" && port.dropFirst().allSatisfy { "0"..."9" ~= $0 })
-    name = isPort ? text[..<end].trimmingCharacters(in: ["[", "]"]) : ""
+    // By bytes: this is done for every connection.
+    let text = Array(authority.lowercased().utf8)
+    let isBracketed = text.first == UInt8(ascii: "[")
+    let mark = text.firstIndex(of: UInt8(ascii: isBracketed ? "]" : ":")) ?? text.endIndex
+    let host = isBracketed ? text[..<mark].dropFirst() : text[..<mark]
+    let port = isBracketed ? text[mark...].dropFirst() : text[mark...]
+    let isClosed = !isBracketed || mark < text.endIndex
+    let isPort = isClosed && port.first ?? UInt8(ascii: ":") == UInt8(ascii: ":")
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    name =
+      isPort && port.dropFirst().allSatisfy(digits.contains)
+      ? String(decoding: host, as: UTF8.self) : ""
   }
 
   /// IPv6 in brackets or IPv4: nobody can make such a name point elsewhere.
   var isAddress: Bool {
-    if name.contains(":") { return name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." } }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    if name.utf8.contains(UInt8(ascii: ":")) {
+      return name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+    }
+    let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8(Substring($0)) != nil }
   }
 }

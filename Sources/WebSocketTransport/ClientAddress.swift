@@ -68,7 +68,6 @@ enum ClientAddress {
   }
 
   private static func blankTrimmed(_ text: some StringProtocol) -> String {
-    func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-    return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    String(decoding: blanksTrimmed(Array(text.utf8)[...]), as: UTF8.self)
   }
 }

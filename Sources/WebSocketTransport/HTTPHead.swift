@@ -24,7 +24,7 @@ struct HTTPHead: Equatable {
     path = Array(target[..<mark])
     query = Array(target[mark...].dropFirst())
     isVersion11 = parser.version == (1, 1)
-    headers = [:]
+    headers = Dictionary(minimumCapacity: parser.fields.count + 1)
     for field in parser.fields { try add(field.name, field.value) }
     try check()
     if let authority = Self.authority(of: parser.target[...]) { headers["host"] = authority }
@@ -32,6 +32,7 @@ struct HTTPHead: Equatable {
 
   /// The host that a whole URL names, which counts in place of the Host field (RFC 9112 §3.2.2).
   private static func authority(of target: ArraySlice<UInt8>) -> String? {
+    guard target.first != UInt8(ascii: "/") else { return nil }
     let text = String(decoding: target, as: UTF8.self)
     for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
       return String(text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" })
@@ -63,7 +64,7 @@ struct HTTPHead: Equatable {
   private mutating func add(_ name: [UInt8], _ value: [UInt8]) throws(HTTPRefusal) {
     guard !name.isEmpty else { throw .malformed("a header has no name") }
     let name = String(decoding: name, as: UTF8.self).lowercased()
-    let value = Self.trimmed(String(decoding: value, as: UTF8.self))
+    let value = String(decoding: blanksTrimmed(value[...]), as: UTF8.self)
     guard let earlier = headers[name] else {
       headers[name] = value
       return
@@ -76,24 +77,22 @@ struct HTTPHead: Equatable {
 
   private func check() throws(HTTPRefusal) {
     let host = headers["host"]
-    guard host != nil || !isVersion11, host?.contains(where: { $0 == " " || $0 == "\t" }) != true
-    else { throw .malformed("HTTP/1.1 wants a Host header, of one word") }
+    guard host != nil || !isVersion11, host?.utf8.contains(where: isBlank) != true else {
+      throw .malformed("HTTP/1.1 wants a Host header, of one word")
+    }
     if let coding = headers["transfer-encoding"] {
       guard isVersion11 else { throw .malformed("Transfer-Encoding goes with HTTP/1.1") }
       guard coding.lowercased() == "chunked" else { throw .coding }
     }
-  }
-
-  private static func trimmed(_ text: some StringProtocol) -> String {
-    func isBlank(_ byte: Character) -> Bool { byte == " " || byte == "\t" }
-    return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
   }
 }
 
 extension HTTPHead {
   /// The words of a header that is a list, in lowercase where case means nothing.
   func list(_ name: String) -> [String] {
-    (headers[name] ?? "").split(separator: ",").map(Self.trimmed).filter { !$0.isEmpty }
+    guard let value = headers[name] else { return [] }
+    return Array(value.utf8).split(separator: UInt8(ascii: ",")).map(blanksTrimmed)
+      .filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Whether the connection may carry another request after this one.
@@ -124,4 +123,16 @@ extension HTTPHead {
   var headersKept: [String: String] {
     headers.filter { HTTPRequest.headersKept.contains($0.key) }
   }
+}
+
+/// Without the blanks around it (RFC 9110 §5.6.3).
+func blanksTrimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  var text = text
+  while let byte = text.first, isBlank(byte) { text.removeFirst() }
+  while let byte = text.last, isBlank(byte) { text.removeLast() }
+  return text
+}
+
+private func isBlank(_ byte: UInt8) -> Bool {
+  byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
 }

@@ -2,10 +2,9 @@ import CLLHTTP
 
 /// The requests of one connection as llhttp reads them, one at a time.
 @safe final class HTTPParser {
-  // Both owned by this object, freed with it, and used on the loop's thread; llhttp borrows the
-  // settings, and this object, whose life spans that of every call below.
+  // Owned by this object, freed with it, and used on the loop's thread; llhttp borrows this object, whose
+  // life spans that of every call below.
   private let raw = UnsafeMutablePointer<llhttp_t>.allocate(capacity: 1)
-  private let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
   private let headBytesMax: Int
   private let bodyBytesMax: Int
 
@@ -24,22 +23,25 @@ import CLLHTTP
   init(headBytesMax: Int, bodyBytesMax: Int) {
     self.headBytesMax = headBytesMax
     self.bodyBytesMax = bodyBytesMax
-    unsafe llhttp_settings_init(settings)
-    unsafe settings.pointee.on_url = { unsafe collect($0, $1, $2, into: \.target) }
-    unsafe settings.pointee.on_header_field = { unsafe collect($0, $1, $2, into: \.name) }
-    unsafe settings.pointee.on_header_value = { unsafe collect($0, $1, $2, into: \.value) }
-    unsafe settings.pointee.on_header_value_complete = { unsafe owner($0).endField() }
-    unsafe settings.pointee.on_headers_complete = { unsafe owner($0).endHead() }
-    unsafe settings.pointee.on_body = { unsafe collect($0, $1, $2, into: \.body) }
-    unsafe settings.pointee.on_message_complete = { unsafe owner($0).endMessage() }
-    unsafe llhttp_init(raw, HTTP_REQUEST, settings)
+    unsafe llhttp_init(raw, HTTP_REQUEST, Self.settings)
     unsafe raw.pointee.data = Unmanaged.passUnretained(self).toOpaque()
   }
 
-  deinit {
-    unsafe raw.deallocate()
-    unsafe settings.deallocate()
-  }
+  deinit { unsafe raw.deallocate() }
+
+  // What all parsers share: written once, before anybody can see it, and kept for good.
+  private nonisolated(unsafe) static let settings: UnsafeMutablePointer<llhttp_settings_t> = {
+    let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
+    unsafe llhttp_settings_init(settings)
+    unsafe settings.pointee.on_url = { unsafe collect(&owner($0).target, $1, $2) }
+    unsafe settings.pointee.on_header_field = { unsafe collect(&owner($0).name, $1, $2) }
+    unsafe settings.pointee.on_header_value = { unsafe collect(&owner($0).value, $1, $2) }
+    unsafe settings.pointee.on_header_value_complete = { unsafe owner($0).endField() }
+    unsafe settings.pointee.on_headers_complete = { unsafe owner($0).endHead() }
+    unsafe settings.pointee.on_body = { unsafe collect(&owner($0).body, $1, $2) }
+    unsafe settings.pointee.on_message_complete = { unsafe owner($0).endMessage() }
+    return unsafe settings
+  }()
 
   var method: String {
     // A constant of llhttp's.
@@ -128,9 +130,8 @@ private func owner(_ raw: UnsafeMutablePointer<llhttp_t>?) -> HTTPParser {
 
 /// Copies bytes that llhttp lends for the time of the callback.
 private func collect(
-  _ raw: UnsafeMutablePointer<llhttp_t>?, _ start: UnsafePointer<CChar>?, _ count: Int,
-  into part: ReferenceWritableKeyPath<HTTPParser, [UInt8]>
+  _ part: inout [UInt8], _ start: UnsafePointer<CChar>?, _ count: Int
 ) -> CInt {
-  unsafe owner(raw)[keyPath: part] += UnsafeRawBufferPointer(start: start, count: count)
+  unsafe part.append(contentsOf: UnsafeRawBufferPointer(start: start, count: count))
   return 0
 }
