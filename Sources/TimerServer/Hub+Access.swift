@@ -59,18 +59,17 @@ extension Hub {
 
   /// Gives a connection what its token is good for; what follows on the connection is judged by that.
   mutating func authenticate(
-    _ connection: ConnectionID, _ secret: String, _ tag: ReplyTag, at now: Instant,
+    _ session: Session, _ secret: String, _ tag: ReplyTag, at now: Instant,
     _ actions: inout HubActions
   ) -> ServerMessage {
     do throws(ErrorReply) {
-      let address = sessions[connection]?.address ?? ""
-      let token = try token(secret, from: address, at: now, &actions)
-      resubscribe(connection, at: now, &actions) { $0.accept(Grant(token)) }
-      actions.log(.debug, "connection \(connection.number) has token \(token.name) now")
+      let token = try token(secret, from: session.address, at: now, &actions)
+      resubscribe(session, at: now, &actions) { $0.accept(Grant(token)) }
+      actions.log(.debug, "connection \(session.id.number) has token \(token.name) now")
       return .accepted(tag, .authenticated(role: token.role.rawValue))
     } catch {
       counters.refusals[error.code, default: 0] += 1
-      if tokens != nil { sessions[connection]?.wrongTokens += 1 }
+      if tokens != nil { session.wrongTokens += 1 }
       return .refused(tag, error, timer: nil)
     }
   }

@@ -207,8 +207,8 @@ extension Hub {
       return
     }
     lateEnds.note(proposal.id, endedAt: instant)
-    for id in sessions.keys where sessions[id]?.hears(proposal.id) == true {
-      sessions[id]?.heardEnds.insert(proposal.id)
+    for session in sessions.values where session.hears(proposal.id) {
+      session.heardEnds.insert(proposal.id)
       noteTold(proposal.id, at: now, &actions)
     }
     // Who hears of it has a newer reading than that of the crossing.

@@ -21,23 +21,24 @@ extension Hub {
         .debug,
         "connection \(connection.number) from \(handshake.peerAddress) has token \(token.name)")
     }
-    sessions[connection] = Session(
+    let session = Session(
       id: connection, address: handshake.peerAddress, grant: grant,
       budget: RequestBudget(options.requests, at: now))
+    sessions[connection] = session
     greet(connection, grant.role, at: now, &actions)
-    subscribe(connection, handshake.query, at: now, &actions)
+    subscribe(session, handshake.query, at: now, &actions)
   }
 
   /// Subscribes as the URL asks.
   private mutating func subscribe(
-    _ connection: ConnectionID, _ query: [QueryItem], at now: Instant, _ actions: inout HubActions
+    _ session: Session, _ query: [QueryItem], at now: Instant, _ actions: inout HubActions
   ) {
     do {
       guard let wish = try SubscriptionQuery(query) else { return }
-      try subscribe(connection, wish.selection, interval: wish.interval, at: now, &actions) { _ in }
+      try subscribe(session, wish.selection, interval: wish.interval, at: now, &actions) { _ in }
     } catch {
       counters.refusals[error.code, default: 0] += 1
-      actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
+      actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
     }
   }
 
@@ -51,18 +52,19 @@ extension Hub {
   mutating func receive(
     _ text: [UInt8], from connection: ConnectionID, at now: Instant, _ actions: inout HubActions
   ) {
-    guard let verdict = sessions[connection]?.budget.take(at: now) else { return }
+    guard let session = sessions[connection] else { return }
+    let verdict = session.budget.take(at: now)
     counters.messagesReceived += 1
     let message = Result { () throws(MalformedMessage) in try ClientMessage(text) }
     if verdict == .granted {
-      take(message, from: connection, at: now, &actions)
+      take(message, from: session, at: now, &actions)
     } else {
-      refuseForHaste(message, from: connection, at: now, &actions)
+      refuseForHaste(message, from: session)
     }
-    flush(connection, at: now, &actions)
-    holdBack(connection, &actions)
+    flush(session, at: now, &actions)
+    holdBack(session, &actions)
     if verdict == .exhausted { dismiss(connection, .rate, &actions) }
-    if let count = sessions[connection]?.wrongTokens, count >= Self.wrongTokensMax {
+    if session.wrongTokens >= Self.wrongTokensMax {
       dismiss(connection, .token, &actions)
     }
   }
@@ -71,33 +73,29 @@ extension Hub {
 
   /// Puts into the queue of replies what becomes of a message.
   private mutating func take(
-    _ message: Result<ClientMessage, MalformedMessage>, from connection: ConnectionID,
-    at now: Instant, _ actions: inout HubActions
+    _ message: Result<ClientMessage, MalformedMessage>, from session: Session, at now: Instant,
+    _ actions: inout HubActions
   ) {
     switch message {
     case .failure(let malformed):
       counters.refusals[malformed.error.code, default: 0] += 1
-      _ = sessions[connection]?.owed.append(.malformed(malformed))
+      _ = session.owed.append(.malformed(malformed))
     case .success(let message):
       if message.request.isChange {
-        guard let grant = sessions[connection]?.grant,
-          let place = sessions[connection]?.owed.append(.awaited)
-        else { return }
-        let requester = Requester.connection(connection, place: place)
-        change(message, by: requester, grant: grant, at: now, &actions)
+        let requester = Requester.connection(session.id, place: session.owed.append(.awaited))
+        change(message, by: requester, grant: session.grant, at: now, &actions)
       } else if case .authenticate(let secret) = message.request {
         // At once, and not in its turn: what comes next on this connection is judged by it.
-        let answer = authenticate(connection, secret, message.tag, at: now, &actions)
-        _ = sessions[connection]?.owed.append(.ready(answer))
+        let answer = authenticate(session, secret, message.tag, at: now, &actions)
+        _ = session.owed.append(.ready(answer))
       } else {
-        _ = sessions[connection]?.owed.append(.deferred(message, receivedAt: now))
+        _ = session.owed.append(.deferred(message, receivedAt: now))
       }
     }
   }
 
   private mutating func refuseForHaste(
-    _ message: Result<ClientMessage, MalformedMessage>, from connection: ConnectionID,
-    at now: Instant, _ actions: inout HubActions
+    _ message: Result<ClientMessage, MalformedMessage>, from session: Session
   ) {
     counters.refusals[.rateLimited, default: 0] += 1
     let tag: ReplyTag
@@ -108,19 +106,19 @@ extension Hub {
     let error = ErrorReply(
       .rateLimited,
       "more than \(options.requests.perSecond) requests a second; wait a second, and send fewer")
-    _ = sessions[connection]?.owed.append(.ready(.refused(tag, error, timer: nil)))
+    _ = session.owed.append(.ready(.refused(tag, error, timer: nil)))
   }
 
   // MARK: Holding back
 
   /// Reads nothing more from who waits for many replies, or for the disk when that has much to do.
-  private mutating func holdBack(_ connection: ConnectionID, _ actions: inout HubActions) {
-    guard let owed = sessions[connection]?.owed, !owed.isEmpty,
-      owed.count >= options.repliesMax || board.pendingCount >= options.pendingMax,
-      heldBack.insert(connection).inserted
+  private mutating func holdBack(_ session: Session, _ actions: inout HubActions) {
+    guard !session.owed.isEmpty,
+      session.owed.count >= options.repliesMax || board.pendingCount >= options.pendingMax,
+      heldBack.insert(session.id).inserted
     else { return }
     counters.timesHeldBack += 1
-    actions.transport.append(.holdBack(connection))
+    actions.transport.append(.holdBack(session.id))
   }
 
   /// Reads again from those who have got half of what they waited for. All that is owed waits for the disk,
@@ -144,9 +142,9 @@ extension Hub {
     switch requester {
     case .http(let id): respond(message, to: id, &actions)
     case .connection(let connection, let place):
-      guard sessions[connection] != nil else { return }
-      sessions[connection]?.owed.resolve(place, message)
-      while let ready = sessions[connection]?.owed.takeReady() {
+      guard let session = sessions[connection] else { return }
+      session.owed.resolve(place, message)
+      while let ready = session.owed.takeReady() {
         actions.send(ready.text, to: connection)
       }
     }
@@ -164,54 +162,54 @@ extension Hub {
   }
 
   mutating func flush(_ requester: Requester, at now: Instant, _ actions: inout HubActions) {
-    if case .connection(let connection, _) = requester { flush(connection, at: now, &actions) }
+    guard case .connection(let connection, _) = requester, let session = sessions[connection]
+    else { return }
+    flush(session, at: now, &actions)
   }
 
   /// Answers a connection as far as nothing before is still on its way to the disk.
   private mutating func flush(
-    _ connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+    _ session: Session, at now: Instant, _ actions: inout HubActions
   ) {
-    while let entry = sessions[connection]?.owed.takeFirst() {
+    while let entry = session.owed.takeFirst() {
       switch entry {
       case .awaited: return
-      case .ready(let message): actions.send(message.text, to: connection)
+      case .ready(let message): actions.send(message.text, to: session.id)
       case .deferred(let message, let receivedAt):
-        answer(message, receivedAt: receivedAt, on: connection, at: now, &actions)
+        answer(message, receivedAt: receivedAt, on: session, at: now, &actions)
       case .malformed(let malformed):
-        let grant = sessions[connection]?.grant
         let timer = malformed.timer.flatMap {
-          grant?.shows($0) == true ? reading($0, at: now) : nil
+          session.grant.shows($0) ? reading($0, at: now) : nil
         }
         let refusal = ServerMessage.refused(malformed.tag, malformed.error, timer: timer)
-        actions.send(refusal.text, to: connection)
+        actions.send(refusal.text, to: session.id)
       }
     }
   }
 
   /// Answers what changes nothing.
   private mutating func answer(
-    _ message: ClientMessage, receivedAt: Instant, on connection: ConnectionID, at now: Instant,
+    _ message: ClientMessage, receivedAt: Instant, on session: Session, at now: Instant,
     _ actions: inout HubActions
   ) {
     let tag = message.tag
-    guard let grant = sessions[connection]?.grant else { return }
     do throws(ErrorReply) {
       switch message.request {
       case .subscribe(let selection, let interval):
-        try subscribe(connection, selection, interval: interval, at: now, &actions) { actions in
-          actions.send(ServerMessage.accepted(tag, .done).text, to: connection)
+        try subscribe(session, selection, interval: interval, at: now, &actions) { actions in
+          actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
         }
       case .unsubscribe(let selection):
-        try grant.check(message.request)
-        resubscribe(connection, at: now, &actions) { $0.unsubscribe(selection) }
-        actions.send(ServerMessage.accepted(tag, .done).text, to: connection)
+        try session.grant.check(message.request)
+        resubscribe(session, at: now, &actions) { $0.unsubscribe(selection) }
+        actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
       default:
-        let outcome = try look(message.request, as: grant, receivedAt: receivedAt, at: now)
-        actions.send(ServerMessage.accepted(tag, outcome).text, to: connection)
+        let outcome = try look(message.request, as: session.grant, receivedAt: receivedAt, at: now)
+        actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
       }
     } catch {
       counters.refusals[error.code, default: 0] += 1
-      actions.send(ServerMessage.refused(tag, error, timer: nil).text, to: connection)
+      actions.send(ServerMessage.refused(tag, error, timer: nil).text, to: session.id)
     }
   }
 
@@ -236,10 +234,9 @@ extension Hub {
 
   /// Subscribes a connection, after `confirm` has told it so, and sends the full set at once.
   private mutating func subscribe(
-    _ connection: ConnectionID, _ selection: TimerSelection, interval: Seconds, at now: Instant,
+    _ session: Session, _ selection: TimerSelection, interval: Seconds, at now: Instant,
     _ actions: inout HubActions, confirm: (inout HubActions) -> Void
   ) throws(ErrorReply) {
-    guard let session = sessions[connection] else { return }
     try session.grant.check(.subscribe(selection, interval: interval))
     guard session.subscriptionCount(with: selection) <= options.subscriptionsMax else {
       throw ErrorReply(
@@ -248,9 +245,9 @@ extension Hub {
     }
     confirm(&actions)
     let timers = shown(selection, to: session.grant, at: now)
-    actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: connection)
-    resubscribe(connection, at: now, &actions) { $0.subscribe(selection, interval: interval) }
-    tellLateEnds(to: connection, at: now, &actions)
+    actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
+    resubscribe(session, at: now, &actions) { $0.subscribe(selection, interval: interval) }
+    tellLateEnds(to: session, at: now, &actions)
   }
 
   private func shown(
@@ -265,20 +262,17 @@ extension Hub {
 
   /// Changes a session's subscriptions, and joins and leaves what comes of it.
   mutating func resubscribe(
-    _ connection: ConnectionID, at now: Instant, _ actions: inout HubActions,
-    change: (inout Session) -> Void
+    _ session: Session, at now: Instant, _ actions: inout HubActions, change: (Session) -> Void
   ) {
-    guard var session = sessions[connection] else { return }
     let before = session.channels
-    change(&session)
+    change(session)
     let after = session.channels
-    sessions[connection] = session
     for channel in before.subtracting(after) {
-      if let group = leave(channel) { actions.transport.append(.leave(connection, group)) }
+      if let group = leave(channel) { actions.transport.append(.leave(session.id, group)) }
     }
     for channel in after.subtracting(before) {
       let isNew = channels.group(channel) == nil
-      actions.transport.append(.join(connection, channels.join(channel)))
+      actions.transport.append(.join(session.id, channels.join(channel)))
       if isNew { schedule(channel, at: now) }
     }
   }
@@ -292,18 +286,17 @@ extension Hub {
 
   /// A countdown that ended while the server was down says so once to each who hears it.
   private mutating func tellLateEnds(
-    to connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+    to session: Session, at now: Instant, _ actions: inout HubActions
   ) {
     for (id, ends) in lateEnds.all(at: now) {
-      guard let timer = reading(id, at: now), let session = sessions[connection], session.hears(id),
-        !session.heardEnds.contains(id)
+      guard let timer = reading(id, at: now), session.hears(id),
+        session.heardEnds.insert(id).inserted
       else { continue }
-      sessions[connection]?.heardEnds.insert(id)
       noteTold(id, at: now, &actions)
-      actions.send(ServerMessage.snapshot(.restored, [timer]).text, to: connection)
+      actions.send(ServerMessage.snapshot(.restored, [timer]).text, to: session.id)
       for end in ends {
         let ended = SnapshotCause.ended(at: end, late: true)
-        actions.send(ServerMessage.snapshot(ended, [timer]).text, to: connection)
+        actions.send(ServerMessage.snapshot(ended, [timer]).text, to: session.id)
       }
     }
   }

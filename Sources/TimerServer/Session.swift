@@ -2,8 +2,9 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// What the server knows of one connection.
-struct Session {
+/// What the server knows of one connection. One object, which a message is handed through by: a value would be
+/// looked up and copied at each step.
+final class Session {
   let id: ConnectionID
   /// Where it comes from, for the log.
   let address: String
@@ -27,7 +28,7 @@ struct Session {
   }
 
   /// It may do something else from here on; what it may not see any more it no longer hears.
-  mutating func accept(_ grant: Grant) {
+  func accept(_ grant: Grant) {
     self.grant = grant
     intervals = intervals.filter { grant.shows($0.key) }
   }
@@ -50,7 +51,7 @@ struct Session {
     intervals[id] != nil || intervalOfAll != nil && grant.scope.contains(id)
   }
 
-  mutating func subscribe(_ selection: TimerSelection, interval: Seconds) {
+  func subscribe(_ selection: TimerSelection, interval: Seconds) {
     switch selection {
     case .all: intervalOfAll = interval
     case .timers(let ids): for id in ids { intervals[id] = interval }
@@ -58,7 +59,7 @@ struct Session {
   }
 
   /// `*` stands for every timer: nothing is left then.
-  mutating func unsubscribe(_ selection: TimerSelection) {
+  func unsubscribe(_ selection: TimerSelection) {
     switch selection {
     case .all:
       intervalOfAll = nil
