@@ -31,7 +31,7 @@ final class Connection {
   /// Whether nothing is read from it for now.
   private(set) var isHeldBack = false
   var memberships: [Membership] = []
-  /// Frames of the broadcasts under way that are to go out together.
+  /// Frames of the broadcasts under way that are to go out together; only of who is open and clear.
   var gathered: Range<Int> = 0..<0
   /// Its place among those of its address.
   let place: AddressCounts.Place?
@@ -59,6 +59,13 @@ final class Connection {
   /// Sends frames right away, while `isClear`; false when the connection is broken.
   func send(_ range: Range<Int>, of frames: WireFrames) -> Bool {
     socket?.send(range, of: frames) ?? true
+  }
+
+  /// Adds a frame of the broadcasts under way to those that go out together; false when it is no neighbour of theirs.
+  func gather(_ number: Int) -> Bool {
+    guard !gathered.isEmpty, gathered.upperBound == number else { return false }
+    gathered = gathered.lowerBound..<number + 1
+    return true
   }
 
   /// Reads nothing more; who is being closed is read, so that its answer is seen.

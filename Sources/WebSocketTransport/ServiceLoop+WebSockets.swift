@@ -21,13 +21,18 @@ extension ServiceLoop {
       frames.append(frame)
       let range = frames.byteRange(of: number..<number + 1)
       let isAlone = broadcasts.count == 1
-      for connection in group.members where connection.isOpen {
+      for connection in group.members {
+        // Who is to get the frame before was looked at a moment ago.
+        if connection.gather(number) { continue }
+        sendGathered(connection)
+        guard connection.isOpen else { continue }
         if !connection.isClear {
           queue(frame, for: connection, isWalking: true)
         } else if isAlone {
           if !connection.send(range, of: frames) { broken.append(connection) }
         } else {
-          gather(number, for: connection)
+          connection.gathered = number..<number + 1
+          gathering.append(connection)
         }
       }
     }
@@ -37,19 +42,7 @@ extension ServiceLoop {
     while let connection = broken.popLast() { settle(connection) }
   }
 
-  /// Frames that are not neighbours go out by themselves.
-  private func gather(_ number: Int, for connection: Connection) {
-    if connection.gathered.isEmpty {
-      connection.gathered = number..<number + 1
-      gathering.append(connection)
-    } else if connection.gathered.upperBound == number {
-      connection.gathered = connection.gathered.lowerBound..<number + 1
-    } else {
-      sendGathered(connection)
-      connection.gathered = number..<number + 1
-    }
-  }
-
+  /// Frames that are not neighbours go out by themselves; after that the socket may be full.
   private func sendGathered(_ connection: Connection) {
     guard !connection.gathered.isEmpty else { return }
     let range = frames.byteRange(of: connection.gathered)

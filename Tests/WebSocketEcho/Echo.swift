@@ -3,7 +3,8 @@ import WebSocketTransport
 /// Answers each message with itself, and does what a few words ask for:
 ///
 /// - `join` and `leave`: of the one group, which `broadcast:COUNT:SIZE` sends to (its frames replace each
-///   other) as does `flood:COUNT:SIZE` (they don't), at most one batch of 100 a turn of the loop;
+///   other) as does `flood:COUNT:SIZE` (they don't), at most one batch of 100 a turn of the loop; `beside`
+///   joins another group, which every second frame of `weave:COUNT:SIZE` goes to;
 /// - `loop`: the number of the loop that owns the connection; `name`: the connection's identity, and
 ///   `end:NAME`: the end of that one with 1008;
 /// - `large:SIZE`: a message of that size; `close`: the end with 1001;
@@ -16,6 +17,7 @@ struct Echo {
   private var live: Set<ConnectionID> = []
   private var asker: ConnectionID?
   private var isReplacing = false
+  private var isWoven = false
   private var sent = 0
   private var left = 0
   private var size = 0
@@ -23,6 +25,7 @@ struct Echo {
   private var heldBack: ConnectionID?
   private var counters = TransportCounters()
   private static let everybody = GroupID(1)
+  private static let others = GroupID(2)
   private static let large = pattern(2_000_000)
 
   /// 0 to 250, over and over.
@@ -72,8 +75,11 @@ struct Echo {
     switch words.first {
     case "join": actions += [.join(id, Self.everybody), .send(Frame(Array("joined".utf8)), to: id)]
     case "leave": actions += [.leave(id, Self.everybody), .send(Frame(Array("left".utf8)), to: id)]
-    case "broadcast" where words.count == 3, "flood" where words.count == 3:
-      isReplacing = words[0] == "broadcast"
+    case "beside": actions += [.join(id, Self.others), .send(Frame(Array("joined".utf8)), to: id)]
+    case "broadcast" where words.count == 3, "flood" where words.count == 3,
+      "weave" where words.count == 3:
+      isReplacing = words[0] != "flood"
+      isWoven = words[0] == "weave"
       (left, size) = (Int(words[1]) ?? 0, Int(words[2]) ?? 0)
       actions.append(.wake(afterMicroseconds: 0))
     case "large" where words.count == 2:
@@ -112,7 +118,8 @@ struct Echo {
       left -= 1
       var text = Array("\(sent) ".utf8)
       text += Array(repeating: 0x78, count: max(0, size - text.count))
-      actions.append(.broadcast(Frame(text, replaces: isReplacing ? 7 : nil), to: Self.everybody))
+      let group = isWoven && sent.isMultiple(of: 2) ? Self.others : Self.everybody
+      actions.append(.broadcast(Frame(text, replaces: isReplacing ? 7 : nil), to: group))
     }
     if left > 0 { actions.append(.wake(afterMicroseconds: 2_000)) }
   }
