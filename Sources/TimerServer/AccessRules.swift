@@ -92,6 +92,7 @@ private struct HostName {
       return name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
     }
     let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    return parts.count == 4 && parts.allSatisfy { UInt8(Substring($0)) != nil }
+    return parts.count == 4
+      && parts.allSatisfy { UInt8(Substring($0)) != nil && $0.first != UInt8(ascii: "+") }
   }
 }

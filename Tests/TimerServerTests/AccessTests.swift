@@ -32,7 +32,8 @@ import WebSocketTransport
     "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example",
     "timer.studio.evil.example", "evil-timer.studio", "999.0.0.1", "1.2.3", "1.2.3.4.5",
     "0x7f.0.0.1",
-    "[evil]:8080", "", ":8080", "2130706433",
+    "[evil]:8080", "", ":8080", "2130706433", "[::1", "[::1]]:80", "[::1]80", "localhost:8o",
+    "localhost:80:80", "+1.2.3.4",
   ])
   func `refuse any other host`(_ host: String) {
     #expect(isRefused(host: host))
