@@ -2,6 +2,10 @@
 #ifndef TIMERSYNC_CLIBUV_SHIM_H
 #define TIMERSYNC_CLIBUV_SHIM_H
 
+// accept4
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -24,11 +28,19 @@ static inline int64_t shim_silence_milliseconds(int fd) {
   return info.tcpi_last_data_recv;
 }
 
-// Bounds what the kernel keeps for a reader that does not read, and sends small frames at once.
-static inline void shim_tune_socket(int fd, int send_buffer_bytes) {
-  int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+// Holds back what is sent until it is let go, so that several sends make one segment.
+static inline void shim_cork(int fd, int on) {
+  setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+}
+
+// Bytes that were there, 0 at the peer's end, -1 when there is nothing yet, -2 when the socket is broken.
+static inline ssize_t shim_receive(int fd, void *bytes, size_t count) {
+  ssize_t got;
+  do {
+    got = recv(fd, bytes, count, MSG_DONTWAIT);
+  } while (got < 0 && errno == EINTR);
+  if (got >= 0) return got;
+  return errno == EAGAIN || errno == EWOULDBLOCK ? -1 : -2;
 }
 
 // Makes the coming close throw away what the kernel still holds for the peer.
@@ -98,14 +110,6 @@ static inline void shim_set_data(void *handle, void *data) {
 
 static inline void *shim_data(const void *handle) { return ((const uv_handle_t *)handle)->data; }
 
-static inline int shim_listen(uv_tcp_t *tcp, int backlog, uv_connection_cb then) {
-  return uv_listen((uv_stream_t *)tcp, backlog, then);
-}
-
-static inline int shim_accept(uv_tcp_t *server, uv_tcp_t *client) {
-  return uv_accept((uv_stream_t *)server, (uv_stream_t *)client);
-}
-
 static inline int shim_read_start(uv_tcp_t *tcp, uv_alloc_cb room, uv_read_cb then) {
   return uv_read_start((uv_stream_t *)tcp, room, then);
 }
@@ -132,51 +136,75 @@ static inline int shim_shutdown(uv_shutdown_t *request, uv_tcp_t *tcp, uv_shutdo
 }
 
 // Lets other sockets of this user listen on a bound socket's port, if they ask for it when they bind.
-static inline int shim_share_port(uv_tcp_t *tcp) {
+static inline int shim_share_port(int fd) {
   int on = 1;
-  if (setsockopt(shim_descriptor(tcp), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) return 0;
-  return uv_translate_sys_error(errno);
+  return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
 }
 
-static inline int shim_bind_to(uv_tcp_t *tcp, const struct sockaddr *name, int joins) {
-  if (joins) {
-    // libuv makes its own socket only while binding, when it is too late.
-    int fd = socket(name->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) return uv_translate_sys_error(errno);
-    int status = uv_tcp_open(tcp, fd);
-    if (status != 0) close(fd);
-    if (status == 0) status = shim_share_port(tcp);
-    if (status != 0) return status;
-  }
-  return uv_tcp_bind(tcp, name, 0);
-}
-
-// Parses a numeric address and binds to it; `joins` a port that a socket of this user shares.
-static inline int shim_bind(uv_tcp_t *tcp, const char *address, int port, int joins) {
-  struct sockaddr_in v4;
-  struct sockaddr_in6 v6;
-  if (uv_ip4_addr(address, port, &v4) == 0) {
-    return shim_bind_to(tcp, (const struct sockaddr *)&v4, joins);
-  }
-  if (uv_ip6_addr(address, port, &v6) == 0) {
-    return shim_bind_to(tcp, (const struct sockaddr *)&v6, joins);
-  }
-  return UV_EINVAL;
-}
-
-static inline int shim_bound_port(const uv_tcp_t *tcp) {
+// Listens on a numeric address; a descriptor, or a negative error of libuv's. `joins` a port that a socket of this
+// user shares, or `shares` its own with those that come later.
+//
+// What is set here holds for every connection that is accepted: the bound of what the kernel keeps for a reader that
+// does not read, and that small frames go out at once.
+static inline int shim_listen(const char *address, int port, int joins, int shares, int backlog,
+                              int send_buffer_bytes) {
   struct sockaddr_storage name;
-  int length = sizeof name;
-  if (uv_tcp_getsockname(tcp, (struct sockaddr *)&name, &length) != 0) return -1;
+  socklen_t size = sizeof(struct sockaddr_in);
+  int on = 1;
+  memset(&name, 0, sizeof name);
+  if (uv_ip4_addr(address, port, (struct sockaddr_in *)&name) != 0) {
+    if (uv_ip6_addr(address, port, (struct sockaddr_in6 *)&name) != 0) return UV_EINVAL;
+    size = sizeof(struct sockaddr_in6);
+  }
+  int fd = socket(name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return uv_translate_sys_error(errno);
+  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
+      setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes) ||
+      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) || (joins && shim_share_port(fd)) ||
+      bind(fd, (struct sockaddr *)&name, size) || (shares && shim_share_port(fd)) ||
+      listen(fd, backlog)) {
+    int status = uv_translate_sys_error(errno);
+    close(fd);
+    return status;
+  }
+  return fd;
+}
+
+static inline int shim_bound_port(int fd) {
+  struct sockaddr_storage name;
+  socklen_t length = sizeof name;
+  if (getsockname(fd, (struct sockaddr *)&name, &length) != 0) return -1;
   if (name.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&name)->sin6_port);
   return ntohs(((struct sockaddr_in *)&name)->sin_port);
 }
 
-// Reads a numeric address into 16 bytes, an IPv4 one as IPv6 maps it (RFC 4291 §2.5.5.2).
+static const uint8_t shim_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+// The next connection that waits, and its peer's address in 16 bytes, an IPv4 one as IPv6 maps it (RFC 4291 §2.5.5.2);
+// -1 when there is none, -2 when there is nothing left to make one of.
+static inline int shim_accept(int listener, uint8_t address[16]) {
+  struct sockaddr_storage name;
+  socklen_t size = sizeof name;
+  int fd;
+  do {
+    fd = accept4(listener, (struct sockaddr *)&name, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  } while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+  if (fd < 0) {
+    return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM ? -2 : -1;
+  }
+  if (name.ss_family == AF_INET6) {
+    memcpy(address, &((struct sockaddr_in6 *)&name)->sin6_addr, 16);
+  } else {
+    memcpy(address, shim_mapped, sizeof shim_mapped);
+    memcpy(address + 12, &((struct sockaddr_in *)&name)->sin_addr, 4);
+  }
+  return fd;
+}
+
+// Reads a numeric address into such 16 bytes.
 static inline int shim_parse_address(const char *text, uint8_t bytes[16]) {
-  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   if (uv_inet_pton(AF_INET, text, bytes + 12) == 0) {
-    memcpy(bytes, mapped, sizeof mapped);
+    memcpy(bytes, shim_mapped, sizeof shim_mapped);
     return 1;
   }
   return strchr(text, '%') == NULL && uv_inet_pton(AF_INET6, text, bytes) == 0;
@@ -186,24 +214,6 @@ static inline int shim_parse_address(const char *text, uint8_t bytes[16]) {
 static inline void shim_write_address(const uint8_t bytes[16], int is_v4, char *text, size_t room) {
   text[0] = 0;
   uv_inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? bytes + 12 : bytes, text, room);
-}
-
-// The peer's numeric address; an IPv4 one that came over IPv6 is written as IPv4.
-static inline void shim_peer_address(const uv_tcp_t *tcp, char *text, size_t room) {
-  struct sockaddr_storage name;
-  int length = sizeof name;
-  text[0] = 0;
-  if (uv_tcp_getpeername(tcp, (struct sockaddr *)&name, &length) != 0) return;
-  if (name.ss_family == AF_INET6) {
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&name;
-    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
-      uv_inet_ntop(AF_INET, v6->sin6_addr.s6_addr + 12, text, room);
-    } else {
-      uv_ip6_name(v6, text, room);
-    }
-  } else {
-    uv_ip4_name((const struct sockaddr_in *)&name, text, room);
-  }
 }
 
 #endif

@@ -11,8 +11,6 @@ protocol ByteStream: AnyObject {
   var isReady: Bool { get }
   /// What is wrong with the peer's way of speaking, if anything is.
   var complaint: StreamComplaint? { get }
-  /// The peer's numeric address; empty when it is gone.
-  var peerAddress: String { get }
 
   /// Reads until `pauseReading`.
   func resumeReading()

@@ -30,7 +30,7 @@ final class HTTPExchange {
   let stream: any ByteStream
   /// Its place among those of its address.
   let place: AddressCounts.Place?
-  private let peer: IPAddress?
+  private let peer: IPAddress
   private unowned let owner: any HTTPExchangeOwner
   private var phase = Phase.reading
   private let parser: HTTPParser
@@ -46,7 +46,7 @@ final class HTTPExchange {
   var request: RequestID?
 
   init(
-    _ stream: any ByteStream, number: UInt64, peer: IPAddress?, place: AddressCounts.Place?,
+    _ stream: any ByteStream, number: UInt64, peer: IPAddress, place: AddressCounts.Place?,
     owner: any HTTPExchangeOwner
   ) {
     self.stream = stream
@@ -58,8 +58,10 @@ final class HTTPExchange {
       headBytesMax: owner.options.headBytesMax, bodyBytesMax: owner.options.bodyBytesMax)
     stream.arrived = { [unowned self] in arrived() }
     stream.ended = { [unowned self] isBroken in streamEnded(isBroken) }
-    stream.resumeReading()
   }
+
+  /// Reads what the peer has said so far, which may be all, and goes on reading.
+  func begin() { stream.resumeReading() }
 
   /// Ends in `phase == .ended`; the owner forgets the exchange.
   private func end() {
@@ -216,10 +218,7 @@ final class HTTPExchange {
 
   /// Whose request it is.
   func clientAddress(of head: HTTPHead) -> String {
-    guard let peer else { return "" }
-    return ClientAddress.find(
-      head.headers, peer: peer, trusted: owner.options.trustedProxies
-    ).text
+    ClientAddress.find(head.headers, peer: peer, trusted: owner.options.trustedProxies).text
   }
 
   private func sayContinue() {

@@ -1,17 +1,19 @@
 extension ServiceLoop: HTTPExchangeOwner {
-  func accepted(_ socket: SocketStream) {
+  func accepted(_ descriptor: CInt, from peer: IPAddress) {
     counters.acceptedCount += 1
-    let peer = IPAddress(socket.peerAddress)
+    let socket = SocketStream(eventLoop, descriptor: descriptor)
     let place = addresses.take(for: peer)
     guard isTakenUp(place), let stream = stream(on: socket) else {
       addresses.giveBack(place)
       return socket.close()
     }
-    socket.tune(sendBufferBytes: Self.sendBufferBytes)
     exchangeSerial += 1
     let exchange = HTTPExchange(
       stream, number: exchangeSerial, peer: peer, place: place, owner: self)
     exchanges[exchange.number] = exchange
+    exchange.begin()
+    // Who has said all has been dealt with.
+    guard exchange.isReading, exchange.due == nil else { return }
     hurry(exchange, withinMilliseconds: options.handshakeMilliseconds)
   }
 
@@ -40,11 +42,15 @@ extension ServiceLoop: HTTPExchangeOwner {
     guard isFull, !isStopping, longestWaiting == nil,
       exchanges.values.contains(where: \.isReading)
     else { return true }
-    if !isAcceptanceWatched {
-      isAcceptanceWatched = true
-      watch(.acceptance, afterMilliseconds: HTTPExchange.graceMilliseconds / 4)
-    }
+    watchAcceptance()
     return false
+  }
+
+  /// Sees to it that a turn comes which looks for room.
+  func watchAcceptance() {
+    guard !isAcceptanceWatched else { return }
+    isAcceptanceWatched = true
+    watch(.acceptance, afterMilliseconds: HTTPExchange.graceMilliseconds / 4)
   }
 
   private func stream(on socket: SocketStream) -> (any ByteStream)? {

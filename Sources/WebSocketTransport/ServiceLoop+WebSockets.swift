@@ -176,6 +176,7 @@ extension ServiceLoop: WebSocketListener {
     }
     if let refusal {
       close(connection, refusal.code, reason: refusal.reason)
+      socket.uncork()
     } else {
       watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
       emit(.opened(connection.id, handshake))
@@ -214,11 +215,12 @@ extension ServiceLoop: WebSocketListener {
     // The bytes are libwebsockets', lent for this call on the loop's thread, and copied here.
     unsafe piece.withUnsafeBufferPointer { unsafe connection.incoming.append(contentsOf: $0) }
     guard isLast else { return }
+    let isOfPieces = connection.incoming.count > piece.count
     // libwebsockets checks each piece, but not that the last character is whole when an empty one ends it.
-    guard isBinary || String(validating: connection.incoming, as: UTF8.self) != nil else {
+    guard isBinary || !isOfPieces || validUTF8(connection.incoming) != nil else {
       return refuse(connection, .invalidPayload, reason: "a message is UTF-8")
     }
-    connection.isYielding = connection.incoming.count > piece.count
+    connection.isYielding = isOfPieces
     let message = connection.incoming
     connection.incoming = []
     emit(isBinary ? .receivedBinary(connection.id, message) : .received(connection.id, message))

@@ -80,7 +80,8 @@ public final class ServiceLoop {
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
     listener = try TCPListener(
-      eventLoop, address: options.address, port: options.port, place.portSharing)
+      eventLoop, address: options.address, port: options.port,
+      sendBufferBytes: Self.sendBufferBytes, place.portSharing)
     if place.isFirst { LibraryLog.send(to: options.log) }
     webSockets = try WebSocketContext(eventLoop, subprotocol: options.subprotocol)
     bell = Bell(eventLoop)
@@ -92,8 +93,9 @@ public final class ServiceLoop {
     }
     if place.isFirst { tls?.warnOfAge(options) }
     webSockets.listener = self
-    listener.accepted = { [unowned self] in accepted($0) }
+    listener.accepted = { [unowned self] in accepted($0, from: $1) }
     listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
+    listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
     // Without a certificate SIGHUP is what it always was.
     let signals = [SIGINT, SIGTERM] + (tls == nil ? [] : [SIGHUP])
@@ -165,6 +167,7 @@ public final class ServiceLoop {
         actions.removeAll(keepingCapacity: true)
         handler(event, &actions)
         carryOutActions()
+        if case .opened(let id, _) = event { connections[id]?.socket?.uncork() }
         if isOver { return }
       }
     }

@@ -3,9 +3,13 @@ import CLibuv
 /// One connected socket, read and written by libuv.
 @safe final class SocketStream: ByteStream {
   private let loop: EventLoop
+  /// The descriptor, as long as libuv does not have it; -1 from then on. Who has said all when he is first
+  /// read, as a WebSocket's client has, never costs a handle.
+  private var bare: CInt
   // Owned by this object until `close` or `release`, from then on by libuv until its close callback
   // frees it. The loop's thread.
   private var raw: UnsafeMutablePointer<uv_tcp_t>?
+  private var isPaused = true
 
   var input: [UInt8] = []
   var arrived: () -> Void = {}
@@ -14,58 +18,41 @@ import CLibuv
   /// The end of the one write under way.
   private var written: ((_ isSent: Bool) -> Void)?
 
-  /// Takes the waiting connection of a listener; nil when it has gone again.
-  init?(_ loop: EventLoop, acceptedFrom listener: UnsafeMutablePointer<uv_tcp_t>) {
+  /// Takes over the descriptor of a connected stream socket that does not block.
+  init(_ loop: EventLoop, descriptor: CInt) {
     self.loop = loop
-    let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
-    unsafe uv_tcp_init(loop.raw, raw)
-    unsafe self.raw = raw
-    // libuv borrows this object until `close`; callbacks run on the loop's thread.
-    unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
-    guard unsafe shim_accept(listener, raw) == 0 else { return nil }
-  }
-
-  /// Takes over a descriptor of a connected stream socket; nil when libuv does not want it, and then it
-  /// stays the caller's.
-  init?(_ loop: EventLoop, descriptor: CInt) {
-    self.loop = loop
-    let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
-    unsafe uv_tcp_init(loop.raw, raw)
-    unsafe self.raw = raw
-    // As above.
-    unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
-    // Any stream socket will do, says libuv's manual.
-    guard unsafe uv_tcp_open(raw, descriptor) == 0 else { return nil }
+    bare = descriptor
   }
 
   deinit { close() }
 
-  var isReady: Bool { unsafe raw != nil }
+  var isReady: Bool { unsafe bare >= 0 || raw != nil }
 
   /// -1 when it is closed.
   var descriptor: CInt {
-    guard let raw = unsafe raw else { return -1 }
+    guard let raw = unsafe raw else { return bare }
     return unsafe shim_descriptor(raw)
   }
 
-  var peerAddress: String {
-    guard let raw = unsafe raw else { return "" }
-    return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
-      guard let start = text.baseAddress else { return "" }
-      // Writes a terminated string of at most 46 bytes into this temporary.
-      unsafe shim_peer_address(raw, start, text.count)
-      return unsafe String(cString: start)
-    }
-  }
-
-  /// Bounds the kernel's send buffer, and turns off waiting for larger segments.
-  func tune(sendBufferBytes: Int) {
-    guard let raw = unsafe raw else { return }
-    unsafe shim_tune_socket(shim_descriptor(raw), CInt(sendBufferBytes))
+  /// libuv's handle; nil when it is closed.
+  private func handle() -> UnsafeMutablePointer<uv_tcp_t>? {
+    if let raw = unsafe raw { return unsafe raw }
+    guard bare >= 0 else { return nil }
+    let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+    unsafe uv_tcp_init(loop.raw, raw)
+    // libuv borrows this object until `close`; callbacks run on the loop's thread. Any stream socket will
+    // do, says libuv's manual; it wants none that it watches already.
+    unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
+    precondition(unsafe uv_tcp_open(raw, bare) == 0, "libuv takes a fresh descriptor")
+    unsafe self.raw = raw
+    bare = -1
+    return unsafe raw
   }
 
   func resumeReading() {
-    guard let raw = unsafe raw else { return }
+    isPaused = false
+    if bare >= 0, !readAtOnce() { return }
+    guard let raw = unsafe handle() else { return }
     // The room is the loop's, lent for one callback; the bytes are copied out before it returns.
     _ = unsafe shim_read_start(
       raw,
@@ -79,8 +66,7 @@ import CLibuv
         guard let data = unsafe shim_data(handle) else { return }
         let stream = unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue()
         if count > 0, let base = unsafe buffer?.pointee.base {
-          unsafe stream.input.append(contentsOf: UnsafeRawBufferPointer(start: base, count: count))
-          stream.arrived()
+          unsafe stream.take(UnsafeRawBufferPointer(start: base, count: count))
         } else if count < 0 {
           stream.pauseReading()
           stream.ended(count != Int(UV_EOF.rawValue))
@@ -88,14 +74,35 @@ import CLibuv
       })
   }
 
+  /// Takes what is there already; whether more is to be waited for.
+  private func readAtOnce() -> Bool {
+    // The room is the loop's, and the bytes are copied out of it right away.
+    let count = unsafe shim_receive(bare, loop.arrivals.baseAddress, loop.arrivals.count)
+    switch count {
+    case 1...:
+      unsafe take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(loop.arrivals)[..<count]))
+    case -1: break
+    default:
+      isPaused = true
+      ended(count < 0)
+    }
+    return isReady && !isPaused
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    unsafe input.append(contentsOf: bytes)
+    arrived()
+  }
+
   func pauseReading() {
+    isPaused = true
     guard let raw = unsafe raw else { return }
     unsafe shim_read_stop(raw)
   }
 
   func write(_ bytes: [UInt8], then: @escaping (_ isSent: Bool) -> Void) {
     precondition(written == nil, "a stream carries one write at a time")
-    guard let raw = unsafe raw, !bytes.isEmpty else { return then(false) }
+    guard !bytes.isEmpty, let raw = unsafe handle() else { return then(false) }
     let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     unsafe copy.copyBytes(from: bytes)
@@ -127,7 +134,7 @@ import CLibuv
   }
 
   func endWriting() {
-    guard let raw = unsafe raw else { return }
+    guard let raw = unsafe handle() else { return }
     let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
     // The request belongs to libuv until this callback frees it.
     let status = unsafe shim_shutdown(request, raw) { request, _ in unsafe request?.deallocate() }
@@ -135,6 +142,8 @@ import CLibuv
   }
 
   func close() {
+    if bare >= 0 { shim_close_descriptor(bare) }
+    bare = -1
     guard let raw = unsafe raw else { return }
     unsafe self.raw = nil
     unsafe shim_set_data(raw, nil)
@@ -152,6 +161,10 @@ import CLibuv
   /// Gives up the stream and answers a descriptor of the same connection, now the caller's; nil when
   /// there are no descriptors left.
   func release() -> CInt? {
+    if bare >= 0 {
+      defer { bare = -1 }
+      return bare
+    }
     guard let raw = unsafe raw else { return nil }
     pauseReading()
     // A duplicate, because libuv closes its own and can't be talked out of it.

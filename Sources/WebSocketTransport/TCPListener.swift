@@ -11,52 +11,64 @@ enum PortSharing {
 
 /// The listening socket.
 @safe final class TCPListener {
-  private let loop: EventLoop
+  private let descriptor: CInt
   // Owned by this object until `close`, from then on by libuv until its close callback frees it. The
   // loop's thread.
-  private var raw: UnsafeMutablePointer<uv_tcp_t>?
+  private var raw: UnsafeMutablePointer<uv_poll_t>?
   /// The port that was really bound.
   let port: Int
-  var accepted: (SocketStream) -> Void = { _ in }
+  var accepted: (_ descriptor: CInt, IPAddress) -> Void = { _, _ in }
   /// Whether there is room for one more; until there is, who comes waits in the kernel's queue.
   var hasRoom: () -> Bool = { true }
-  /// Whether somebody waits for room; libuv looks for no more until he is accepted.
+  /// Called when there is no descriptor left for who waits; whoever hears it looks again after a while.
+  var isOutOfDescriptors: () -> Void = {}
+  /// Whether somebody waits for room, so that the kernel is to tell of no more.
   private var isHolding = false
+
+  /// Connections that are accepted in a row, before those that are there have their turn.
+  private static let acceptedAtOnce = 64
 
   /// Binds and listens.
   ///
-  /// libuv sets SO_REUSEADDR and not SO_REUSEPORT: a restart does not wait for old connections' TIME_WAIT,
-  /// and a second server on a port in use is refused. Where loops share a port the first one binds like
-  /// that too, and lets the others in only then.
+  /// With SO_REUSEADDR and without SO_REUSEPORT: a restart does not wait for old connections' TIME_WAIT, and a
+  /// second server on a port in use is refused. Where loops share a port the first one binds like that too,
+  /// and lets the others in only then.
   init(
-    _ loop: EventLoop, address: String, port: Int, _ sharing: PortSharing = .none
+    _ loop: EventLoop, address: String, port: Int, sendBufferBytes: Int,
+    _ sharing: PortSharing = .none
   ) throws(TransportError) {
     guard (0...65_535).contains(port) else { throw .failed("no port number: \(port)") }
-    self.loop = loop
-    let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
-    unsafe uv_tcp_init(loop.raw, raw)
-    unsafe self.raw = raw
     let numeric = address == "localhost" ? "127.0.0.1" : address
     // The string lives for the call.
-    var status = unsafe shim_bind(raw, numeric, CInt(port), sharing == .withFirst ? 1 : 0)
-    if status == 0, sharing == .withFurther { status = unsafe shim_share_port(raw) }
-    if status == 0 {
-      // The callback runs on the loop's thread while `raw` is open, so that its data is this object.
-      status = unsafe shim_listen(raw, 4_096) { handle, status in
-        guard status == 0, let data = unsafe shim_data(handle) else { return }
-        unsafe Unmanaged<TCPListener>.fromOpaque(data).takeUnretainedValue().accept()
-      }
+    let made = unsafe shim_listen(
+      numeric, CInt(port), sharing == .withFirst ? 1 : 0, sharing == .withFurther ? 1 : 0, 4_096,
+      CInt(sendBufferBytes))
+    guard made >= 0 else { throw Self.error(made, address: address, port: port) }
+    descriptor = made
+    self.port = Int(shim_bound_port(made))
+    let raw = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+    // `raw` is fresh memory of the right size, which uv_poll_init fills.
+    guard unsafe uv_poll_init(loop.raw, raw, made) == 0 else {
+      unsafe raw.deallocate()
+      shim_close_descriptor(made)
+      throw .failed("cannot watch the socket of port \(self.port)")
     }
-    self.port = status == 0 ? Int(unsafe shim_bound_port(raw)) : 0
-    if status != 0 {
-      close()
-      throw Self.error(status, address: address, port: port)
-    }
+    unsafe self.raw = raw
     // libuv borrows this object until `close`.
     unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
+    watch()
   }
 
   deinit { close() }
+
+  private func watch() {
+    guard let raw = unsafe raw else { return }
+    // The callback runs on the loop's thread while `raw` is open, so that its data is this object.
+    unsafe uv_poll_start(raw, CInt(UV_READABLE.rawValue)) { handle, _, _ in
+      guard let data = unsafe shim_data(handle) else { return }
+      unsafe Unmanaged<TCPListener>.fromOpaque(data).takeUnretainedValue().accept()
+    }
+  }
 
   private static func error(_ status: CInt, address: String, port: Int) -> TransportError {
     switch status {
@@ -69,22 +81,42 @@ enum PortSharing {
   }
 
   private func accept() {
-    isHolding = !hasRoom()
-    guard !isHolding, let raw = unsafe raw,
-      let stream = unsafe SocketStream(loop, acceptedFrom: raw)
-    else { return }
-    accepted(stream)
+    for _ in 0..<Self.acceptedAtOnce {
+      guard unsafe raw != nil else { return }
+      guard hasRoom() else { return hold() }
+      var words: (UInt64, UInt64) = (0, 0)
+      // Writes 16 bytes, which are lent for the call.
+      let socket = unsafe withUnsafeMutableBytes(of: &words) { bytes in
+        unsafe shim_accept(descriptor, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+      }
+      guard socket >= 0 else {
+        guard socket == -2 else { return }
+        hold()
+        return isOutOfDescriptors()
+      }
+      accepted(socket, IPAddress(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1)))
+    }
+  }
+
+  private func hold() {
+    guard let raw = unsafe raw, !isHolding else { return }
+    isHolding = true
+    unsafe uv_poll_stop(raw)
   }
 
   /// Looks again whether who waits may come in.
   func lookForRoom() {
-    if isHolding { accept() }
+    guard isHolding, hasRoom() else { return }
+    isHolding = false
+    watch()
   }
 
   func close() {
     guard let raw = unsafe raw else { return }
     unsafe self.raw = nil
     unsafe shim_set_data(raw, nil)
+    unsafe uv_poll_stop(raw)
+    shim_close_descriptor(descriptor)
     // libuv gives the memory back here, and nobody else knows it any more.
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
   }

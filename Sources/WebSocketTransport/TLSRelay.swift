@@ -35,11 +35,7 @@ final class TLSRelay {
         bytes.baseAddress?.assumingMemoryBound(to: CInt.self), pairBufferBytes)
     }
     guard status == 0 else { return nil }
-    guard let inside = SocketStream(loop, descriptor: ends.1) else {
-      shim_close_descriptor(ends.0)
-      shim_close_descriptor(ends.1)
-      return nil
-    }
+    let inside = SocketStream(loop, descriptor: ends.1)
     return (TLSRelay(outside, inside, number: number, ended: ended), ends.0)
   }
 

@@ -44,8 +44,6 @@ final class TLSStream: ByteStream {
     }
   }
 
-  var peerAddress: String { socket.peerAddress }
-
   func resumeReading() {
     isWanted = true
     if session.pendingCount < Self.pendingMax { socket.resumeReading() }

@@ -23,6 +23,9 @@ import CLibwebsockets
   /// Whether libwebsockets still holds the tail of an earlier frame.
   var isBackedUp: Bool { unsafe lws_partial_buffered(raw) != 0 }
 
+  /// Lets go what `WebSocketContext.adopt` held back.
+  func uncork() { shim_cork(descriptor, 0) }
+
   /// The socket of the client itself.
   private var clientDescriptor: CInt { relay?.descriptor ?? descriptor }
 

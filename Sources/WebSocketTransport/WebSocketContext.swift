@@ -101,6 +101,9 @@ protocol WebSocketListener: AnyObject {
     if let subprotocol { text += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
     text += "\r\n"
     let bytes = Array(text.utf8) + ahead
+    // What the server greets with goes out in one segment with lws's answer to the handshake; on the end of a
+    // pair this does nothing.
+    shim_cork(descriptor, 1)
     // lws copies the bytes, and upgrades the connection before this returns.
     let wsi = unsafe bytes.withUnsafeBytes { bytes in
       unsafe lws_adopt_socket_vhost_readbuf(

@@ -212,6 +212,21 @@ class TestMessages:
             assert listener.recv(timeout=5).split()[0].isdigit()
 
 
+class TestGreeting:
+    def test_comes_in_one_segment_with_the_answer_to_the_handshake(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            plain.sendall(handshake(path="/ws?say=hello"))
+            head, _, rest = plain.recv(4_096).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 101 ") and rest == b"\x81\x05hello"
+
+    def test_waits_for_no_handshake_that_comes_in_pieces(self, server):
+        with contextlib.closing(server.socket()) as plain:
+            for byte in handshake(path="/ws?say=hello"):
+                plain.sendall(bytes([byte]))
+            assert read_head(plain).startswith(b"HTTP/1.1 101 ")
+            assert read_frame(plain) == (1, b"hello")
+
+
 class TestBroadcast:
     def test_a_slow_reader_gets_the_newest_and_others_get_all(self):
         with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
@@ -233,6 +248,26 @@ class TestBroadcast:
                 assert opcode == 1 and len(text) == 1_000
                 got.append(int(text.split()[0]))
             assert got == sorted(set(got)) and len(got) < 2_000
+
+    def test_a_slow_reader_whose_frames_are_no_neighbours_gets_whole_ones(self):
+        with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
+                connect(server.url, max_size=None) as other:
+            slow.sendall(frame(1, b"join"))
+            assert read_frame(slow) == (1, b"joined")
+            other.send("beside")
+            other.recv(timeout=5)
+
+            # One batch, ten times what the kernel holds: its socket is full in the midst of it.
+            other.send("weave:100:100000")
+            while other.recv(timeout=5).split()[0] != "100":
+                pass
+
+            got = []
+            while not got or got[-1] != 99:
+                opcode, text = read_frame(slow)
+                assert opcode == 1 and len(text) == 100_000
+                got.append(int(text.split()[0]))
+            assert got == sorted(set(got)) and len(got) < 50 and all(number % 2 for number in got)
 
     def test_a_reader_too_slow_for_what_can_not_be_replaced_is_closed(self):
         with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
