@@ -83,7 +83,8 @@ public final class ServiceLoop {
       eventLoop, address: options.address, port: options.port,
       sendBufferBytes: Self.sendBufferBytes, place.portSharing)
     if place.isFirst { LibraryLog.send(to: options.log) }
-    webSockets = try WebSocketContext(eventLoop, subprotocol: options.subprotocol)
+    webSockets = try WebSocketContext(
+      eventLoop, subprotocol: options.subprotocol, descriptorsMax: room.tableSize)
     bell = Bell(eventLoop)
     if place.isFirst, room.webSocketsMax < options.connectionsMax {
       options.log(

@@ -12,6 +12,8 @@ struct SocketRoom {
   /// Descriptors of one WebSocket.
   let perWebSocket: Int
   let limit: Int
+  /// No descriptor of a WebSocket has a higher number than this.
+  let tableSize: Int
 
   /// Descriptors for what is no connection: files, the loop's own, one in passing.
   private static let spare = 128
@@ -24,9 +26,11 @@ struct SocketRoom {
     perWebSocket = options.tls == nil ? 1 : 3
     let wanted = max(1, options.connectionsMax) * perWebSocket + max(1, options.httpConnectionsMax)
     let spare = Self.spare + Self.sparePerLoop * max(0, options.loopCount - 1)
-    let raised = shim_raise_descriptor_limit(Int64(wanted + Self.leaving + spare))
-    limit = raised < 0 ? wanted + Self.leaving + spare : Int(raised)
-    descriptorsMax = max(16, limit - spare)
+    let needed = wanted + Self.leaving + spare
+    let raised = shim_raise_descriptor_limit(Int64(needed))
+    limit = raised < 0 ? needed : Int(raised)
+    tableSize = min(limit, needed + Self.foreign)
+    descriptorsMax = max(16, min(limit, needed) - spare)
     // For those who are told that there is no room.
     let leaving = min(Self.leaving, descriptorsMax / 8)
     let isTight = descriptorsMax < wanted + leaving
@@ -38,4 +42,6 @@ struct SocketRoom {
   }
 
   private static let leaving = 256
+  /// Descriptors of others in this process, which may take low numbers.
+  private static let foreign = 1_024
 }

@@ -34,25 +34,29 @@ import CLibuv
     return unsafe shim_descriptor(raw)
   }
 
-  /// libuv's handle; nil when it is closed.
+  /// libuv's handle; nil when it is closed, and it is closed when libuv does not want it.
   private func handle() -> UnsafeMutablePointer<uv_tcp_t>? {
     if let raw = unsafe raw { return unsafe raw }
     guard bare >= 0 else { return nil }
     let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
     unsafe uv_tcp_init(loop.raw, raw)
-    // libuv borrows this object until `close`; callbacks run on the loop's thread. Any stream socket will
-    // do, says libuv's manual; it wants none that it watches already.
+    // libuv borrows this object until `close`; callbacks run on the loop's thread.
     unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
-    precondition(unsafe uv_tcp_open(raw, bare) == 0, "libuv takes a fresh descriptor")
     unsafe self.raw = raw
+    // Any stream socket will do, says libuv's manual.
+    guard unsafe uv_tcp_open(raw, bare) == 0 else {
+      close()
+      return nil
+    }
     bare = -1
     return unsafe raw
   }
 
   func resumeReading() {
+    guard isReady else { return }
     isPaused = false
     if bare >= 0, !readAtOnce() { return }
-    guard let raw = unsafe handle() else { return }
+    guard let raw = unsafe handle() else { return ended(true) }
     // The room is the loop's, lent for one callback; the bytes are copied out before it returns.
     _ = unsafe shim_read_start(
       raw,

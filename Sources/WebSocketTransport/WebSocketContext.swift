@@ -34,7 +34,8 @@ protocol WebSocketListener: AnyObject {
   private let loops: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   private let name: UnsafeMutablePointer<CChar>?
 
-  init(_ loop: EventLoop, subprotocol: String) throws(TransportError) {
+  /// No descriptor that is adopted has a number of `descriptorsMax` or more.
+  init(_ loop: EventLoop, subprotocol: String, descriptorsMax: Int) throws(TransportError) {
     self.loop = loop
     unsafe context = .allocate(capacity: 1)
     unsafe context.initialize(to: nil)
@@ -52,7 +53,7 @@ protocol WebSocketListener: AnyObject {
         else { return 0 }
         let owner = unsafe Unmanaged<WebSocketContext>.fromOpaque(user).takeUnretainedValue()
         return unsafe owner.tell(wsi, reason, session, bytes, count)
-      }, name, Unmanaged.passUnretained(self).toOpaque(), context)
+      }, name, Unmanaged.passUnretained(self).toOpaque(), descriptorsMax, context)
     guard let made = unsafe made else {
       throw .failed(
         "libwebsockets did not start; is its libuv plugin (libwebsockets-evlib-uv) there?")
