@@ -123,15 +123,21 @@ struct JSONReader {
 
   private mutating func string() throws(Failure) -> String {
     position += 1
-    var bytes: [UInt8] = []
+    let start = position
+    // Most strings hold no escape, and are taken as they stand.
+    while let byte = next, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+      position += 1
+    }
+    if next == UInt8(ascii: "\"") {
+      defer { position += 1 }
+      return try text(of: text[start..<position])
+    }
+    var bytes = Array(text[start..<position])
     while let byte = next {
       position += 1
       switch byte {
       case UInt8(ascii: "\""):
-        guard let string = String(validating: bytes, as: UTF8.self) else {
-          throw Failure(reason: "a string that is not UTF-8")
-        }
-        return string
+        return try text(of: bytes[...])
       case UInt8(ascii: "\\"): bytes.append(contentsOf: String(try escape()).utf8)
       case 0..<0x20:
         throw Failure(reason: "a raw control character in a string; write it as \\u00XX")
@@ -139,6 +145,13 @@ struct JSONReader {
       }
     }
     throw failure("a closing double quote")
+  }
+
+  private func text(of bytes: ArraySlice<UInt8>) throws(Failure) -> String {
+    guard let string = String(validating: bytes, as: UTF8.self) else {
+      throw Failure(reason: "a string that is not UTF-8")
+    }
+    return string
   }
 
   private mutating func escape() throws(Failure) -> Character {

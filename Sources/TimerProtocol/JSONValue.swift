@@ -37,7 +37,7 @@ struct JSONObject: Equatable {
   }
 
   subscript(name: String) -> JSONValue? {
-    members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    members.first { $0.name.isSpelled(name) }?.value
   }
 
   /// Adds a member; false, and nothing is added, when there is one of that name.
@@ -45,5 +45,12 @@ struct JSONObject: Equatable {
     guard self[name] == nil else { return false }
     members.append(Member(name: name, value: value))
     return true
+  }
+}
+
+extension String {
+  /// Whether both are the same bytes; `==` holds two spellings of é for one.
+  func isSpelled(_ other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }
 }

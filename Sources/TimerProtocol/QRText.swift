@@ -17,7 +17,7 @@ public struct QRText: Equatable, Sendable {
   /// Reads a body such as `{"text":"https://timer.example/?timer=tea"}`.
   public init(body: [UInt8]) throws(ErrorReply) {
     let object = try ClientMessage.object(body)
-    if let member = object.members.first(where: { !$0.name.utf8.elementsEqual("text".utf8) }) {
+    if let member = object.members.first(where: { !$0.name.isSpelled("text") }) {
       throw .badRequest("a QR code has no field \(quoted(member.name)); its field is: text")
     }
     guard case .string(let words)? = object["text"], let text = QRText(words) else {

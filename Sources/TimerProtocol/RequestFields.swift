@@ -6,9 +6,10 @@ struct RequestFields {
 
   /// Refuses a member that the command doesn't take.
   init(_ object: JSONObject, of command: Command) throws(ErrorReply) {
-    let known = ["id", "command"] + command.fields
     for member in object.members
-    where !known.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
+    where !member.name.isSpelled("id") && !member.name.isSpelled("command")
+      && !command.fields.contains(where: member.name.isSpelled)
+    {
       let taken = command.fields.isEmpty ? "none" : command.fields.joined(separator: ", ")
       throw .badRequest(
         "\"\(command.rawValue)\" has no field \(quoted(member.name)); its fields are: \(taken)")

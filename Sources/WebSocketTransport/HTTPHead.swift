@@ -25,7 +25,7 @@ struct HTTPHead: Equatable {
     query = Array(target[mark...].dropFirst())
     isVersion11 = parser.version == (1, 1)
     headers = Dictionary(minimumCapacity: parser.fields.count + 1)
-    for field in parser.fields { try add(field.name, field.value) }
+    for field in parser.fields { try add(parser.text[field.name], parser.text[field.value]) }
     try check()
     if let authority = Self.authority(of: parser.target[...]) { headers["host"] = authority }
   }
@@ -61,10 +61,12 @@ struct HTTPHead: Equatable {
     "host", "origin", "authorization", "content-type", "sec-websocket-key", "sec-websocket-version",
   ]
 
-  private mutating func add(_ name: [UInt8], _ value: [UInt8]) throws(HTTPRefusal) {
+  private mutating func add(
+    _ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>
+  ) throws(HTTPRefusal) {
     guard !name.isEmpty else { throw .malformed("a header has no name") }
-    let name = String(decoding: name, as: UTF8.self).lowercased()
-    let value = String(decoding: blanksTrimmed(value[...]), as: UTF8.self)
+    let name = String(decoding: name, as: UTF8.self)
+    let value = String(decoding: blanksTrimmed(value), as: UTF8.self)
     guard let earlier = headers[name] else {
       headers[name] = value
       return

@@ -9,20 +9,25 @@ import CLLHTTP
   private let bodyBytesMax: Int
 
   fileprivate(set) var target: [UInt8] = []
-  /// The fields of the head; those of a trailer are passed over.
-  private(set) var fields: [(name: [UInt8], value: [UInt8])] = []
+  /// The names, in lowercase, and values of the head's fields, one behind the other; those of a trailer are
+  /// passed over.
+  fileprivate(set) var text: [UInt8] = []
+  /// Where they stand.
+  private(set) var fields: [(name: Range<Int>, value: Range<Int>)] = []
   fileprivate(set) var body: [UInt8] = []
   private(set) var isHeadWhole = false
   private(set) var isWhole = false
-  /// The field under way.
-  fileprivate var name: [UInt8] = []
-  fileprivate var value: [UInt8] = []
+  /// Where the name of the field under way begins and ends.
+  private var name = 0..<0
   private var takenCount = 0
   private var refusal: HTTPRefusal?
 
   init(headBytesMax: Int, bodyBytesMax: Int) {
     self.headBytesMax = headBytesMax
     self.bodyBytesMax = bodyBytesMax
+    // What a browser's handshake takes.
+    text.reserveCapacity(512)
+    fields.reserveCapacity(16)
     unsafe llhttp_init(raw, HTTP_REQUEST, Self.settings)
     unsafe raw.pointee.data = Unmanaged.passUnretained(self).toOpaque()
   }
@@ -34,8 +39,9 @@ import CLLHTTP
     let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
     unsafe llhttp_settings_init(settings)
     unsafe settings.pointee.on_url = { unsafe collect(&owner($0).target, $1, $2) }
-    unsafe settings.pointee.on_header_field = { unsafe collect(&owner($0).name, $1, $2) }
-    unsafe settings.pointee.on_header_value = { unsafe collect(&owner($0).value, $1, $2) }
+    unsafe settings.pointee.on_header_field = { unsafe collect(&owner($0).text, $1, $2) }
+    unsafe settings.pointee.on_header_field_complete = { unsafe owner($0).endName() }
+    unsafe settings.pointee.on_header_value = { unsafe collect(&owner($0).text, $1, $2) }
     unsafe settings.pointee.on_header_value_complete = { unsafe owner($0).endField() }
     unsafe settings.pointee.on_headers_complete = { unsafe owner($0).endHead() }
     unsafe settings.pointee.on_body = { unsafe collect(&owner($0).body, $1, $2) }
@@ -58,7 +64,8 @@ import CLLHTTP
   /// Begins with the next request.
   func restart() {
     unsafe llhttp_reset(raw)
-    (target, fields, body, isHeadWhole, isWhole, takenCount) = ([], [], [], false, false, 0)
+    (target, text, fields, body) = ([], [], [], [])
+    (name, isHeadWhole, isWhole, takenCount) = (0..<0, false, false, 0)
   }
 
   /// Takes bytes of the request from the front of what has arrived, up to its end.
@@ -79,9 +86,20 @@ import CLLHTTP
     takenCount += eaten
   }
 
+  fileprivate func endName() -> CInt {
+    name = name.lowerBound..<text.count
+    // A name is ASCII, as llhttp reads it.
+    for place in name where (0x41...0x5a).contains(text[place]) { text[place] |= 0x20 }
+    return 0
+  }
+
   fileprivate func endField() -> CInt {
-    if !isHeadWhole { fields.append((name, value)) }
-    (name, value) = ([], [])
+    if isHeadWhole {
+      text.removeSubrange(name.lowerBound...)
+    } else {
+      fields.append((name, name.upperBound..<text.count))
+    }
+    name = text.count..<text.count
     return 0
   }
 
