@@ -102,7 +102,7 @@ struct Board {
 
   /// Makes proposals the latest state, together; they are durable when the write has been reported.
   mutating func adopt(
-    _ proposals: [Proposal], key: RequestKey? = nil, at now: Instant
+    _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant
   ) -> TimerWrite {
     lastTicket += 1
     var change = PendingChange(ticket: lastTicket)
@@ -117,11 +117,12 @@ struct Board {
       slot.ticket = lastTicket
       if let end = proposal.lateEnd { slot.untoldEnds.append(end) }
       if proposal.after == nil { slot.untoldEnds = [] }
-      if let key {
-        slot.answered = AnsweredRequest.keeping(
-          slot.answered, and: AnsweredRequest(requestId: key.text, revision: revision, at: now),
-          at: now)
-        if proposal.after == nil, let request = slot.answered.last {
+      if let named {
+        let request = AnsweredRequest(
+          requestId: named.key.text, revision: revision, at: now,
+          fingerprint: named.fingerprint.value)
+        slot.answered = AnsweredRequest.keeping(slot.answered, and: request, at: now)
+        if proposal.after == nil {
           revisions.note(removal: .init(timer: proposal.id, request: request), at: now)
         }
       }

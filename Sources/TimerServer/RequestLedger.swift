@@ -14,10 +14,15 @@ struct RequestLedger {
   private static let entriesMax = 20_000
 
   struct Entry {
-    /// nil after a restart: what is left is that it was made.
-    let request: ClientRequest?
+    /// nil where an earlier server did not keep it.
+    let fingerprint: RequestFingerprint?
     let notedAt: Instant
     var state: State
+
+    /// Whether it asked for the same, as far as that is known.
+    func isLike(_ named: NamedRequest) -> Bool {
+      fingerprint == nil || fingerprint == named.fingerprint
+    }
   }
 
   enum State {
@@ -33,10 +38,11 @@ struct RequestLedger {
     return entry.notedAt >= now - AnsweredRequest.remembered ? entry : nil
   }
 
-  mutating func note(_ key: RequestKey, _ request: ClientRequest?, _ state: State, at now: Instant)
-  {
+  mutating func note(
+    _ key: RequestKey, _ fingerprint: RequestFingerprint?, _ state: State, at now: Instant
+  ) {
     forget(at: now)
-    entries[key] = Entry(request: request, notedAt: now, state: state)
+    entries[key] = Entry(fingerprint: fingerprint, notedAt: now, state: state)
     order.append((key, now))
   }
 
@@ -79,7 +85,7 @@ struct RequestLedger {
       guard let id = TimerID(request.timer) else { continue }
       let answered = AnsweredRequest(
         requestId: request.requestId, revision: request.revision,
-        at: Instant(Seconds(clamping: request.at)))
+        at: Instant(Seconds(clamping: request.at)), fingerprint: request.fingerprint)
       found.append(Found(answered, of: id, .zero, removed: request.removed))
     }
     let oldest = clock.server - AnsweredRequest.remembered
@@ -104,9 +110,14 @@ struct RequestLedger {
 
   private mutating func restore(_ found: Found) {
     guard let key = RequestKey(found.request.requestId) else { return }
+    let fingerprint = found.request.fingerprint.map(RequestFingerprint.init)
     var revisions: [TimerID: Int] = [:]
-    if case .restored(let others, _) = entries[key]?.state { revisions = others }
+    if let entry = entries[key], entry.fingerprint == fingerprint,
+      case .restored(let others, _) = entry.state
+    {
+      revisions = others
+    }
     revisions[found.timer] = found.request.revision
-    note(key, nil, .restored(revisions, removed: found.removed), at: found.at)
+    note(key, fingerprint, .restored(revisions, removed: found.removed), at: found.at)
   }
 }

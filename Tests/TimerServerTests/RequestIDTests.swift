@@ -145,12 +145,16 @@ import TimerProtocol
     #expect(second.isOK == true)
   }
 
-  @Test(arguments: [
+  private static let others = [
     #"{"command":"addRemainingTime","timer":"tea","seconds":61,"requestId":"r-1"}"#,
+    #"{"command":"addRemainingTime","timer":"tea","seconds":60,"clamp":true,"requestId":"r-1"}"#,
+    #"{"command":"addRemainingTime","timer":"tea","seconds":60,"ifRevision":1,"requestId":"r-1"}"#,
     #"{"command":"addRemainingTime","timer":"rice","seconds":60,"requestId":"r-1"}"#,
     #"{"command":"pause","timer":"tea","requestId":"r-1"}"#,
     #"{"command":"finishAll","requestId":"r-1"}"#,
-  ])
+  ]
+
+  @Test(arguments: others)
   func `is refused when it is another one`(_ other: String) {
     var bench = running()
     bench.ask(Self.add)
@@ -158,10 +162,57 @@ import TimerProtocol
     #expect(bench.ask(other).code == "badRequest")
     #expect(bench.ask(#"{"command":"get","timer":"tea"}"#).timer?.status == "running")
   }
+
+  @Test(arguments: others)
+  func `is refused over a restart when it is another one`(_ other: String) {
+    var bench = running()
+    bench.ask(Self.add)
+
+    var restarted = bench.restarted()
+
+    #expect(restarted.ask(other).code == "badRequest")
+    #expect(addedTime(&restarted) == 60)
+  }
+
+  @Test func `is refused for another timer than the one that was removed, over a restart`() {
+    var bench = running()
+    bench.ask(#"{"command":"start","timer":"rice","duration":3000}"#)
+    bench.ask(#"{"command":"remove","timer":"tea","requestId":"r-1"}"#)
+
+    var restarted = bench.restarted()
+    let reply = restarted.ask(#"{"command":"remove","timer":"rice","requestId":"r-1"}"#)
+
+    #expect(reply.code == "badRequest")
+    #expect(restarted.ask(#"{"command":"get","timer":"rice"}"#).isOK == true)
+  }
+
+  @Test func `is the same however it is spelled`() {
+    var bench = running()
+    bench.ask(Self.add)
+
+    var restarted = bench.restarted()
+    let reply = restarted.ask(
+      #"{"requestId":"r-\u0031","seconds":6e1,"timer":"te\u0061","clamp":false,"id":9,"command":"addRemainingTime"}"#
+    )
+
+    #expect(reply.isOK == true)
+    #expect(addedTime(&restarted) == 60)
+  }
+
+  @Test func `is taken for the same after a server that did not keep what was asked`() {
+    var bench = running()
+    bench.ask(Self.add)
+    bench.forgetFingerprints()
+
+    var restarted = bench.restarted()
+
+    #expect(restarted.ask(Self.add).isOK == true)
+    #expect(addedTime(&restarted) == 60)
+  }
 }
 
 @Suite struct `The ledger of requests` {
-  private static let request = ClientRequest.list
+  private static let request = RequestFingerprint(7)
 
   private func key(_ text: String) -> RequestKey {
     guard let key = RequestKey(text) else { preconditionFailure("\(text) is no request's name") }
@@ -173,7 +224,7 @@ import TimerProtocol
 
     ledger.note(key("a"), Self.request, .pending(1), at: 0)
 
-    #expect(ledger.entry(key("a"), at: 0)?.request == Self.request)
+    #expect(ledger.entry(key("a"), at: 0)?.fingerprint == Self.request)
     #expect(ledger.entry(key("b"), at: 0) == nil)
   }
 
