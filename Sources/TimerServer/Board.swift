@@ -108,6 +108,7 @@ struct Board {
     var change = PendingChange(ticket: lastTicket)
     var records: [TimerID: TimerRecord?] = [:]
     var bases: Set<UInt64> = []
+    var removal: ServerRecord.Removal?
     for var proposal in proposals {
       let revision = revisions.next()
       proposal.after?.revision = revision
@@ -122,15 +123,13 @@ struct Board {
           requestId: named.key.text, revision: revision, at: now,
           fingerprint: named.fingerprint.value)
         slot.answered = AnsweredRequest.keeping(slot.answered, and: request, at: now)
-        if proposal.after == nil {
-          revisions.note(removal: .init(timer: proposal.id, request: request), at: now)
-        }
+        if proposal.after == nil { removal = .init(timer: proposal.id, request: request) }
       }
       keep(slot, of: proposal.id)
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
     }
-    change.server = revisions.recordIfDue(clock.reading(at: now))
+    change.server = revisions.recordIfDue(clock.reading(at: now), removal: removal)
     pending[lastTicket] = change
     return TimerWrite(
       ticket: lastTicket, timers: records, server: change.server,

@@ -133,6 +133,19 @@ import TimerProtocol
     #expect(addedTime(&bench) == 60)
   }
 
+  @Test func `is made when the disk refused it before a restart`() {
+    var bench = running()
+    let remove = #"{"command":"remove","timer":"tea","requestId":"r-1"}"#
+    bench.send(remove, from: bench.connect())
+    bench.failStore()
+    bench.ask(#"{"command":"start","timer":"rice"}"#)
+
+    var restarted = bench.restarted()
+    restarted.ask(remove)
+
+    #expect(restarted.ask(#"{"command":"get","timer":"tea"}"#).code == "unknownTimer")
+  }
+
   @Test func `is judged anew when it was refused`() {
     var bench = running()
     let json = #"{"command":"resume","timer":"tea","requestId":"r-1"}"#
