@@ -281,6 +281,34 @@ import TimerProtocol
     #expect(ledger.entry(key("e\u{301}"), at: 0) == nil)
   }
 
+  @Test func `lets the oldest answers go when they are much, and knows that they were given`()
+    throws
+  {
+    var ledger = RequestLedger()
+    let tea = try #require(TimerID("tea"))
+
+    for revision in 1...4_000 {
+      let timer = SharedTimer(
+        id: tea, revision: revision, settings: TimerSettings(type: .stopwatch),
+        run: RestoreTimerData(.stopwatch, startingAt: 0), laps: Array(repeating: 1, count: 1_000),
+        endedAt: nil, changedAt: 0)
+      ledger.note(key("\(revision)"), Self.request, .pending(UInt64(revision)), at: 0)
+      ledger.settle(key("\(revision)"), .timer(TimerReading(timer, at: 0)))
+    }
+
+    guard case .restored([tea: 1], removed: false)? = ledger.entry(key("1"), at: 0)?.state,
+      case .made? = ledger.entry(key("4000"), at: 0)?.state
+    else {
+      Issue.record("the first answer should be gone, and the last be there")
+      return
+    }
+    #expect(ledger.entry(key("1"), at: 0)?.fingerprint == Self.request)
+    let kept = (1...4_000).count {
+      if case .made? = ledger.entry(key("\($0)"), at: 0)?.state { true } else { false }
+    }
+    #expect((1_000...2_500).contains(kept))
+  }
+
   @Test func `doesn't grow without end`() {
     var ledger = RequestLedger()
 
