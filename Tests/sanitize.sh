@@ -12,9 +12,9 @@ mkdir -p "$builds"
 
 # The sanitizer is not to tell of a mutex that was waited for, and is to tell of a race beside one.
 see_mutexes() {
-  clang -O1 -g -Wall -Werror -shared -fPIC Tests/Sanitizers/seen_mutex.c -o "$builds/seen_mutex.so" -ldl
-  swiftc -sanitize=thread -Onone Tests/Sanitizers/Races.swift -o "$builds/races"
-  LD_PRELOAD="$builds/seen_mutex.so" "$builds/races" quiet
+  clang -O1 -g -Wall -Werror -shared -fPIC Tests/Sanitizers/seen_mutex.c -o "$builds/seen_mutex.so" -ldl || return 1
+  swiftc -swift-version 6 -sanitize=thread -Onone Tests/Sanitizers/Races.swift -o "$builds/races" &&
+    LD_PRELOAD="$builds/seen_mutex.so" "$builds/races" quiet || return 1
   if LD_PRELOAD="$builds/seen_mutex.so" "$builds/races" loud >"$builds/races.log" 2>&1; then
     echo "the thread sanitizer does not see a race"
     return 1
@@ -30,8 +30,8 @@ sanitize() {
   local test=(swift test --skip-build --sanitize="$kind" --scratch-path "$builds/$kind")
   case $kind in
     thread)
-      see_mutexes
-      LD_PRELOAD="$builds/seen_mutex.so" "${test[@]}" >"$log" 2>&1
+      see_mutexes &&
+        LD_PRELOAD="$builds/seen_mutex.so" "${test[@]}" >"$log" 2>&1
       ;;
     # The runtime of Swift keeps what it made until the end: that is not told of.
     address) ASAN_OPTIONS=detect_leaks=0 "${test[@]}" >"$log" 2>&1 ;;

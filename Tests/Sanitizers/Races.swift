@@ -1,32 +1,37 @@
 // What the thread sanitizer has to see and what not, with `seen_mutex.c` in front of it: `Tests/sanitize.sh` runs this
 // first, since a check that is blind is clean too.
 //
-//   races quiet    many threads wait for one mutex: nothing is to be told
-//   races loud     one thread holds a mutex to count, another does not: that is to be told
+//   races quiet    threads wait for one mutex: nothing is to be told
+//   races loud     one more thread changes the same number without it: that is to be told
 
 import Dispatch
+import Foundation
 import Synchronization
 
-final class Guarded: Sendable {
-  let numbers = Mutex<[Int]>([])
-}
-
-final class Unguarded: @unchecked Sendable {
+final class Counter: @unchecked Sendable {
+  let mutex = Mutex(())
   var count = 0
 }
 
-let guarded = Guarded()
-let unguarded = Unguarded()
-let isLoud = CommandLine.arguments.contains("loud")
+let counter = Counter()
+let done = DispatchGroup()
 
-DispatchQueue.concurrentPerform(iterations: 8) { thread in
-  for number in 0..<5_000 {
-    guarded.numbers.withLock { numbers in
-      numbers.append(number)
-      if numbers.count > 100 { numbers.removeAll() }
-      if isLoud, thread == 0 { unguarded.count += 1 }
-    }
-    if isLoud, thread == 1 { unguarded.count += 1 }
+/// Threads of their own, since a queue may do its work on one.
+func start(_ work: @escaping @Sendable (Counter) -> Void) {
+  done.enter()
+  let thread = Thread {
+    for _ in 0..<20_000 { work(counter) }
+    done.leave()
   }
+  thread.start()
 }
-print("counted \(unguarded.count)")
+
+for _ in 0..<4 {
+  start { counter in counter.mutex.withLock { _ in counter.count += 1 } }
+}
+if CommandLine.arguments.contains("loud") {
+  // It never takes the mutex, so that nothing orders it, however the threads are scheduled.
+  start { counter in counter.count += 1 }
+}
+done.wait()
+print("counted")
