@@ -102,12 +102,13 @@ struct Board {
 
   /// Makes proposals the latest state, together; they are durable when the write has been reported.
   mutating func adopt(
-    _ proposals: [Proposal], key: RequestKey? = nil, at now: Instant
+    _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant
   ) -> TimerWrite {
     lastTicket += 1
     var change = PendingChange(ticket: lastTicket)
     var records: [TimerID: TimerRecord?] = [:]
     var bases: Set<UInt64> = []
+    var removal: ServerRecord.Removal?
     for var proposal in proposals {
       let revision = revisions.next()
       proposal.after?.revision = revision
@@ -117,19 +118,18 @@ struct Board {
       slot.ticket = lastTicket
       if let end = proposal.lateEnd { slot.untoldEnds.append(end) }
       if proposal.after == nil { slot.untoldEnds = [] }
-      if let key {
-        slot.answered = AnsweredRequest.keeping(
-          slot.answered, and: AnsweredRequest(requestId: key.text, revision: revision, at: now),
-          at: now)
-        if proposal.after == nil, let request = slot.answered.last {
-          revisions.note(removal: .init(timer: proposal.id, request: request), at: now)
-        }
+      if let named {
+        let request = AnsweredRequest(
+          requestId: named.key.text, revision: revision, at: now,
+          fingerprint: named.fingerprint.value)
+        slot.answered = AnsweredRequest.keeping(slot.answered, and: request, at: now)
+        if proposal.after == nil { removal = .init(timer: proposal.id, request: request) }
       }
       keep(slot, of: proposal.id)
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
     }
-    change.server = revisions.recordIfDue(clock.reading(at: now))
+    change.server = revisions.recordIfDue(clock.reading(at: now), removal: removal)
     pending[lastTicket] = change
     return TimerWrite(
       ticket: lastTicket, timers: records, server: change.server,

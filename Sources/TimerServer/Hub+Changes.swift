@@ -8,9 +8,10 @@ extension Hub {
   /// Makes proposals pending; the write is on its way to the disk.
   @discardableResult
   mutating func adopt(
-    _ proposals: [Proposal], key: RequestKey? = nil, at now: Instant, _ actions: inout HubActions
+    _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant,
+    _ actions: inout HubActions
   ) -> UInt64 {
-    let write = board.adopt(proposals, key: key, at: now)
+    let write = board.adopt(proposals, named: named, at: now)
     actions.writes.append(write)
     for proposal in proposals { followZero(proposal.id) }
     return write.ticket

@@ -11,13 +11,13 @@ extension Hub {
   ) {
     do throws(Postponed) {
       try check(message.request, by: grant)
+      let named = message.request.named
+      if try isRepeated(message, named, by: requester, grant, at: now, &actions) { return }
       switch message.request {
-      case .change(let id, let change, let key):
-        if try isRepeated(message, key, by: requester, grant, at: now, &actions) { return }
-        try decide(change, for: id, key, message, by: requester, at: now, &actions)
-      case .finishAll(let press, let key):
-        if try isRepeated(message, key, by: requester, grant, at: now, &actions) { return }
-        try finishAll(press, key, message, by: requester, grant, at: now, &actions)
+      case .change(let id, let change, _):
+        try decide(change, for: id, named, message, by: requester, at: now, &actions)
+      case .finishAll(let press, _):
+        try finishAll(press, named, message, by: requester, grant, at: now, &actions)
       default: preconditionFailure("asked only for what changes timers")
       }
     } catch {
@@ -65,7 +65,7 @@ extension Hub {
   // MARK: One timer
 
   private mutating func decide(
-    _ change: TimerChange, for id: TimerID, _ key: RequestKey?, _ message: ClientMessage,
+    _ change: TimerChange, for id: TimerID, _ named: NamedRequest?, _ message: ClientMessage,
     by requester: Requester, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
     let proposal: Proposal
@@ -86,17 +86,19 @@ extension Hub {
           .tooManyTimers,
           "there are \(options.timersMax) timers, the most allowed; remove one first"))
     }
-    let ticket = adopt([proposal], key: key, at: now, &actions)
+    let ticket = adopt([proposal], named: named, at: now, &actions)
     board.wait(
-      Waiter(requester: requester, tag: message.tag, answer: .changedTimer, timer: id, key: key),
+      Waiter(
+        requester: requester, tag: message.tag, answer: .changedTimer, timer: id,
+        key: named?.key),
       for: ticket)
-    if let key { ledger.note(key, message.request, .pending(ticket), at: now) }
+    if let named { ledger.note(named.key, named.fingerprint, .pending(ticket), at: now) }
   }
 
   // MARK: All timers
 
   private mutating func finishAll(
-    _ press: Instant?, _ key: RequestKey?, _ message: ClientMessage, by requester: Requester,
+    _ press: Instant?, _ named: NamedRequest?, _ message: ClientMessage, by requester: Requester,
     _ grant: Grant, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
     var proposals: [Proposal] = []
@@ -116,21 +118,22 @@ extension Hub {
       }
       return
     }
-    let ticket = adopt(proposals, key: key, at: now, &actions)
+    let ticket = adopt(proposals, named: named, at: now, &actions)
     board.wait(
-      Waiter(requester: requester, tag: message.tag, answer: .changedTimers, key: key), for: ticket)
-    if let key { ledger.note(key, message.request, .pending(ticket), at: now) }
+      Waiter(requester: requester, tag: message.tag, answer: .changedTimers, key: named?.key),
+      for: ticket)
+    if let named { ledger.note(named.key, named.fingerprint, .pending(ticket), at: now) }
   }
 
   // MARK: The same request again
 
   /// Answers a change that was made under this name before; false when there was none.
   private mutating func isRepeated(
-    _ message: ClientMessage, _ key: RequestKey?, by requester: Requester, _ grant: Grant,
+    _ message: ClientMessage, _ named: NamedRequest?, by requester: Requester, _ grant: Grant,
     at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) -> Bool {
-    guard let key, let entry = ledger.entry(key, at: now) else { return false }
-    if let request = entry.request, request != message.request {
+    guard let named, let entry = ledger.entry(named.key, at: now) else { return false }
+    guard entry.isLike(named) else {
       throw Postponed(
         error: ErrorReply(
           .badRequest, "this \"requestId\" stands for another request; give each its own"))

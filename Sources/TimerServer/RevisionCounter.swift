@@ -7,18 +7,16 @@ import TimerStorage
 struct RevisionCounter {
   private var last: Int
   private var ceiling: Int
-  private var removals: [ServerRecord.Removal]
-  /// Counts what the disk's copy should hold, and what it was seen to hold: a write may fail while others that
-  /// were decided after it do not, so each one carries the record until one of them is durable.
-  private var version = 1
-  private var storedVersion = 0
+  /// What the disk was seen to hold: a write may fail while others that were decided after it do not, so each one
+  /// carries the record until one of them is durable.
+  private var storedCeiling: Int
 
   private static let step = 100
 
   init(_ record: ServerRecord) {
     last = record.revisionCeiling
     ceiling = record.revisionCeiling
-    removals = record.removals
+    storedCeiling = record.revisionCeiling
   }
 
   /// A revision that was found on the disk.
@@ -28,36 +26,27 @@ struct RevisionCounter {
 
   mutating func next() -> Int {
     last += 1
-    if last > ceiling {
-      ceiling = last + Self.step
-      version += 1
-    }
+    if last > ceiling { ceiling = last + Self.step }
     return last
   }
 
-  /// A removal leaves no file that could remember its request.
-  mutating func note(removal: ServerRecord.Removal, at now: Instant) {
-    let oldest = (now - AnsweredRequest.remembered).sinceEpoch.inSeconds
-    removals = (removals.filter { $0.request.at >= oldest } + [removal]).suffix(Self.removalsMax)
-    version += 1
-  }
-
-  private static let removalsMax = 256
-
   /// What to write beside the next change; nil while the disk's copy will do.
-  mutating func recordIfDue(_ clock: ClockReading) -> ServerRecord? {
-    guard version != storedVersion else { return nil }
-    return ServerRecord(revisionCeiling: ceiling, removals: removals, clock: clock)
+  ///
+  /// A removal that had a name always goes with one: it leaves no file that could tell the disk's register of it.
+  func recordIfDue(_ clock: ClockReading, removal: ServerRecord.Removal? = nil) -> ServerRecord? {
+    guard removal != nil || ceiling != storedCeiling else { return nil }
+    return ServerRecord(
+      revisionCeiling: ceiling, removals: [removal].compactMap(\.self), clock: clock)
   }
 
   mutating func recordWasStored(_ record: ServerRecord) {
-    if record.revisionCeiling == ceiling, record.removals == removals { storedVersion = version }
+    storedCeiling = max(storedCeiling, record.revisionCeiling)
   }
 
   /// What to write last: the count goes on without a gap.
   mutating func farewell(_ clock: ClockReading) -> ServerRecord {
     ceiling = last
-    return ServerRecord(revisionCeiling: last, removals: removals, clock: clock)
+    return ServerRecord(revisionCeiling: last, clock: clock)
   }
 }
 

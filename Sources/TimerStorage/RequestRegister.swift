@@ -11,6 +11,8 @@ public struct RecentRequest: Codable, Hashable, Sendable {
   public var at: Double
   /// It was the timer's removal.
   public let removed: Bool
+  /// What was asked, in few bits; nil where a server that did not keep it wrote the file.
+  public let fingerprint: Int?
 }
 
 /// The named changes of the last ten minutes, over all timers.
@@ -51,7 +53,7 @@ struct RequestRegister {
     requests.append(
       RecentRequest(
         timer: id.name, requestId: request.requestId, revision: request.revision,
-        at: request.at + shift.inSeconds, removed: removed))
+        at: request.at + shift.inSeconds, removed: removed, fingerprint: request.fingerprint))
     hasNews = true
     if requests.count > 2 * Self.requestsMax { prune() }
   }

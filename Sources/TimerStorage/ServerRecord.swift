@@ -5,7 +5,8 @@ public import TimerCore
 public struct ServerRecord: Codable, Hashable, Sendable {
   /// No revision above this one was ever given.
   public var revisionCeiling: Int
-  /// Removals that had a name of their own, oldest first: their timers have no file to keep it.
+  /// The removal that this was written with, if it had a name of its own: its timer has no file to keep it. The
+  /// register takes it from here.
   public var removals: [Removal]
   /// What the clocks said when it was written.
   public var clock: ClockReading?

@@ -71,5 +71,6 @@ extension AnsweredRequest {
     writer.member("requestId", requestId)
     writer.member("revision", revision)
     writer.member("at", Instant(Seconds(clamping: at)))
+    if let fingerprint { writer.member("fingerprint", fingerprint) }
   }
 }

@@ -33,11 +33,15 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
   public let revision: Int
   /// When, on the server clock, in seconds since 1970.
   public let at: Double
+  /// What was asked, in few bits, so that another request of the same name is told apart; nil where a server that
+  /// did not keep it wrote the file.
+  public let fingerprint: Int?
 
-  public init(requestId: String, revision: Int, at: Instant) {
+  public init(requestId: String, revision: Int, at: Instant, fingerprint: Int? = nil) {
     self.requestId = requestId
     self.revision = revision
     self.at = at.sinceEpoch.inSeconds
+    self.fingerprint = fingerprint
   }
 }
 

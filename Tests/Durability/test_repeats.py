@@ -91,17 +91,30 @@ def test_all_finished_are_known_after_a_crash(server):
         assert session.list()["three"]["status"] == "running"
 
 
-def test_another_request_under_the_name_is_refused(server):
+@pytest.mark.parametrize("is_on_disk", [False, True], ids=["in the log", "in the file"])
+def test_another_request_under_the_name_is_refused(server, is_on_disk):
     """The name of one request is not lent to another, and not after a crash either."""
+    others = [
+        ("pause", "tea", {}), ("start", "tea", {"duration": 60}), ("start", "rice", {"duration": 600}),
+        ("signal", "rice", {"signal": "flash"})]
+
+    def refused(session: Session) -> list:
+        return [session.ask(command, name, requestId="wish", **fields)["error"]["code"]
+                for command, name, fields in others]
+
     with Session(server) as session:
         session.ok("start", "tea", duration=600, requestId="wish")
-        assert session.ask("pause", "tea", requestId="wish")["error"]["code"] == "badRequest"
+        session.ok("start", "rice", type="stopwatch")
+        assert refused(session) == ["badRequest"] * 4
+    if is_on_disk:
+        wait_until_tidy(server)
 
     server.restart()
 
     with Session(server) as session:
-        session.ask("pause", "tea", requestId="wish")
+        assert refused(session) == ["badRequest"] * 4
         assert session.list()["tea"]["status"] == "running"
+        assert session.ok("start", "tea", duration=600, requestId="wish")["duration"] == 600
 
 
 def test_a_change_of_a_timer_removed_since_is_known(server):

@@ -16,6 +16,8 @@ REPEAT_MIN = SECOND // 10
 PRESS_AGE_MAX = 2 * SECOND
 PAUSES_MAX = 64
 LAPS_MAX = 1000
+# How long a change is known by the name that its client gave it.
+NAME_AGE_MAX = 600 * SECOND
 DEPTH_MAX, MEMBERS_MAX = 16, 64
 POLICIES = {"overtime", "finish", "reset", "repeat"}
 SIGNALS = {"flash", "blackout", "none"}
@@ -434,6 +436,19 @@ class Timer:
 # What becomes of timers
 
 
+@dataclass
+class Answered:
+    """A change that was made under a name of the client's own."""
+
+    # What was asked, whatever its tag.
+    asked: str
+    # The answer, without its tag.
+    reply: dict
+    at: int
+    # The server that made it was killed since.
+    is_of_earlier_server: bool = False
+
+
 class Model:
     """The timers of a server, and what it has answered under a name of the client's own."""
 
@@ -442,9 +457,11 @@ class Model:
         # What each timer was before, newest last: a state that is asked for may be from before a crossing that is
         # on its way to the disk.
         self.past: dict[str, deque[Timer | None]] = {}
-        self.answered: dict[str, tuple] = {}
+        self.answered: dict[str, Answered] = {}
         # Each crossing of zero: whose, when, and whether the timer repeats.
         self.crossings: list[tuple[str, int, bool]] = []
+        # Revisions of crossings that were seen before the model crosses there itself.
+        self.seen_crossings: dict[tuple[str, int], int] = {}
 
     def keep(self, name: str, timer: Timer | None) -> None:
         """Puts a timer in place of what it was; None forgets it."""
@@ -458,9 +475,23 @@ class Model:
     def cross(self, now: int) -> None:
         """Does what was due up to an instant."""
         for name in list(self.timers):
-            while after := self.timers[name].crossed(now):
+            for after in self.crossed(name, now):
                 self.crossings.append((name, after.changed_at, after.at_zero == "repeat"))
                 self.keep(name, after)
+
+    def crossed(self, name: str, now: int) -> list[Timer]:
+        """What becomes of a timer by the crossings that are due up to an instant, oldest first; nothing is kept."""
+        found: list[Timer] = []
+        timer = self.timers.get(name)
+        while timer and (timer := timer.crossed(now)):
+            timer.revision = self.seen_crossings.get((name, timer.changed_at))
+            found.append(timer)
+        return found
+
+    def versions(self, name: str, now: int) -> list[Timer | None]:
+        """What may be shown of a timer, newest first: it with the crossings that are due, as it is, or as it was before
+        what is on its way to the disk."""
+        return [*reversed(self.crossed(name, now)), self.timers.get(name), *reversed(self.past.get(name, ()))]
 
     def active(self) -> list[str]:
         """Names of what runs or is paused, in the order of their bytes."""
@@ -468,6 +499,18 @@ class Model:
 
     def names(self) -> list[str]:
         return sorted(self.timers, key=str.encode)
+
+    # Names of changes
+
+    def forget_names(self, now: int) -> None:
+        """Forgets the names that were given too long ago, a second late: see `is_forgetting`."""
+        oldest = now - NAME_AGE_MAX - SECOND
+        self.answered = {key: answered for key, answered in self.answered.items() if answered.at > oldest}
+
+    def is_forgetting(self, request: Request, now: int) -> bool:
+        """Whether its name is about to be forgotten, so that a request on its way may come too late or not."""
+        answered = None if request.faults else self.answered.get(request.fields.get("requestId"))
+        return answered is not None and answered.at < now - NAME_AGE_MAX + SECOND
 
     # Changes
 

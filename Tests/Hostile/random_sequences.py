@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "BlackBox")]
 
 import timer_server  # noqa: E402
 import wire  # noqa: E402
-from protocol_model import CHANGES, SECOND, Model, Refusal, Request, Run, Timer, read  # noqa: E402
+from protocol_model import CHANGES, SECOND, Answered, Model, Refusal, Request, Run, Timer, read  # noqa: E402
 from raw_socket import BINARY, CLOSE, PING, PONG, TEXT, RawSocket, frame, text  # noqa: E402
 
 NAMES = ["default", "tea", "é", "e\u0301", "🍵 & <b>", "n" * 128]
@@ -114,6 +114,12 @@ class Generator:
         if command in CHANGES:
             self._conditions(request, now)
         return request
+
+    def forget_presses(self) -> None:
+        """Sends none again that tells the instant of its press: what was refused would be judged anew by it."""
+        kept = [request for request in self.recent if "at" not in request]
+        self.recent.clear()
+        self.recent.extend(kept)
 
     def next_of_pauses(self) -> str:
         """What is to be asked of the timer whose pauses pile up."""
@@ -295,13 +301,14 @@ class Sequences:
 
     CONNECTIONS = 3
 
-    def __init__(self, server, seed: int):
+    def __init__(self, server, seed: int, history=None):
         self.server = server
+        self.history = history
         self.random = random.Random(seed)
         self.model = Model()
         self.generator = Generator(self.random, self.model)
         self.counts = dict.fromkeys(
-            ["steps", "accepted", "refused", "ill-formed", "ambiguous", "thrown out", "kills"], 0)
+            ["steps", "accepted", "refused", "ill-formed", "ambiguous", "thrown out", "kills", "known after a kill"], 0)
         self.log: deque[str] = deque(maxlen=40)
         self.highest = 0
         self.endings: set[tuple[str, int]] = set()
@@ -342,6 +349,11 @@ class Sequences:
     def now(self) -> int:
         return self.local() + self.offset
 
+    def note(self, line: str) -> None:
+        self.log.append(line)
+        if self.history:
+            print(line, file=self.history, flush=True)
+
     # Steps
 
     def run(self, steps: int, until: float | None = None) -> None:
@@ -363,13 +375,15 @@ class Sequences:
         client = self.random.choice(self.clients)
         began = self.now() - SLACK
         texts = [self.generator.message(began + SLACK) for _ in range(count)]
+        self.model.forget_names(began)
+        texts = [message for message in texts if not self.model.is_forgetting(read(message), began)]
         client.raw.send(b"".join(text(message) for message in texts))
-        self.counts["steps"] += count
+        self.counts["steps"] += len(texts)
         heard: list[tuple] = []
         pairs = []
         for message in texts:
             reply = client.reply()
-            self.log.append(f"{message[:400]}  ->  {json.dumps(reply, default=str, ensure_ascii=False)[:700]}")
+            self.note(f"{message[:400]}  ->  {json.dumps(reply, default=str, ensure_ascii=False)[:700]}")
             pairs.append((message, reply))
         ended = self.now() + SLACK
         answered, crossings = set(self.model.answered), len(self.model.crossings)
@@ -410,7 +424,7 @@ class Sequences:
                 heard += changes
                 if key and changes:
                     answered.add(key)
-                    self.model.answered[key] = (self.identity(request), {**reply, "reply": None})
+                    self.remember(key, request, reply)
         return heard
 
     def near_zero(self, request: Request, began: int, ended: int) -> bool:
@@ -465,12 +479,15 @@ class Sequences:
             self.demand(is_gone, f"the state of {name!r} should stand beside the error", reply)
 
     def check_state(self, state: dict, ended: int, reply: dict) -> None:
-        """A state that was asked for: the present one, or one that a change on its way to the disk will replace."""
+        """A state that was asked for: the present one, or one that a change on its way to the disk will replace.
+
+        The model does not cross a zero for it: it may stand beside a refusal that waited for the disk, and changes that
+        were answered after it may have been made before that zero.
+        """
         name = state["timer"]
         instant = micro(state["lastElapsedTimeCalculatedAt"])
         self.demand(instant <= ended, "a state of the future", reply)
-        self.model.cross(instant)
-        versions = [self.model.timers.get(name), *reversed(self.model.past.get(name, ()))]
+        versions = self.model.versions(name, instant)
         shown = seen(state)
         fitting = [timer for timer in versions if timer and timer.state(instant) == shown]
         if any(timer.revision == state["revision"] for timer in fitting):
@@ -479,7 +496,7 @@ class Sequences:
         for timer in fitting:
             # A crossing looks like what it was before, but for its revision, which is told here first.
             if timer.revision is None and state["revision"] > known:
-                timer.revision = state["revision"]
+                timer.revision = self.model.seen_crossings[name, timer.changed_at] = state["revision"]
                 return
         expected = versions[0].state(instant) if versions[0] else None
         raise Difference(f"expected {expected}, revision {versions[0] and versions[0].revision}: {reply}")
@@ -557,7 +574,10 @@ class Sequences:
             self.model.keep(name, timer)
         heard += self.told(request, reply)
         if (key := request.fields.get("requestId")) and after:
-            self.model.answered[key] = (self.identity(request), {**reply, "reply": None})
+            self.remember(key, request, reply)
+
+    def remember(self, key: str, request: Request, reply: dict) -> None:
+        self.model.answered[key] = Answered(self.identity(request), {**reply, "reply": None}, self.now())
 
     @staticmethod
     def identity(request: Request) -> str:
@@ -565,11 +585,29 @@ class Sequences:
         return json.dumps([request.command, told], sort_keys=True, default=str)
 
     def judge_repeated(self, request: Request, reply: dict, key: str, ended: int) -> None:
-        identity, first = self.model.answered[key]
-        if identity != self.identity(request):
+        first = self.model.answered[key]
+        if first.asked != self.identity(request):
             is_refused = not reply["ok"] and reply["error"]["code"] == "badRequest"
-            return self.demand(is_refused, "another request of that name", reply)
-        return self.demand({**reply, "reply": None} == first, f"should be answered as the first time: {first}", reply)
+            return self.demand(is_refused, f"another request of the name of {first.asked}", reply)
+        if first.is_of_earlier_server:
+            self.counts["known after a kill"] += 1
+            return self.judge_known(request, reply, first.reply, ended)
+        return self.demand(
+            {**reply, "reply": None} == first.reply, f"should be answered as the first time: {first.reply}", reply)
+
+    def judge_known(self, request: Request, reply: dict, first: dict, ended: int) -> None:
+        """A later server knows that a change was made, and tells of the timers what it has of them: the state that the
+        change made, or the present one."""
+        self.demand(reply["ok"], f"should be answered as the first time: {first}", reply)
+        changed = [state["timer"] for state in self.states(first)]
+        told = [state["timer"] for state in self.states(reply)]
+        gone = [name for name in changed if name not in self.model.timers or None in self.model.past.get(name, ())]
+        self.demand(
+            told == [name for name in changed if name in told] and set(changed) - set(told) <= set(gone),
+            f"should tell of {changed}, of whom {gone} are gone", reply)
+        self.demand(("timers" in reply) == (request.command == "finishAll"), "another shape", reply)
+        for state in self.states(reply):
+            self.check_state(state, ended, reply)
 
     # What changes nothing
 
@@ -628,6 +666,7 @@ class Sequences:
 
     def note_ending(self, event: dict) -> None:
         ending = (event["timers"][0]["timer"], micro(event["endedAt"]))
+        self.note(f"ended: {ending}, revision {event['timers'][0]['revision']}")
         self.demand(ending not in self.endings, "told twice", event)
         self.endings.add(ending)
 
@@ -680,21 +719,22 @@ class Sequences:
         self.connect()
         self.counts["kills"] += 1
         self.endings.clear()
-        self.model.answered.clear()
-        self.generator.recent.clear()
+        for answered in self.model.answered.values():
+            answered.is_of_earlier_server = True
         self.adopt(after_start=True)
 
     def adopt(self, after_start: bool = False) -> None:
         """Takes up what the server holds, held against what the model knows of it."""
-        client = self.clients[0]
-        client.raw.send(text('{"command":"list"}'))
-        states = client.reply()["timers"]
         model, former = Model(), self.model
+        states = self.settled(former)
         self.since = self.now() + SECOND
         self.generator.no_press_before = self.now() + 2 * SECOND
+        self.generator.forget_presses()
         model.answered = former.answered
+        self.note(f"adopted{' after a kill' * after_start}: {json.dumps(states, default=str, ensure_ascii=False)}")
         for state in states:
             timer = self.timer(state)
+            timer.ended_at = self.ended_at(timer, former)
             model.timers[timer.name] = timer
             self.highest = max(self.highest, state["revision"])
         if after_start:
@@ -703,6 +743,39 @@ class Sequences:
             for name, timer in model.timers.items():
                 self.check_survived(former.timers[name], timer)
         self.model = self.generator.model = model
+
+    def settled(self, former: Model) -> list[dict]:
+        """What the server holds once no crossing is on its way to the disk any more."""
+        client = self.clients[0]
+        for _ in range(self.LOOKS):
+            client.raw.send(text('{"command":"list"}'))
+            states = client.reply()["timers"]
+            strangers = [timer for timer in map(self.timer, states) if not self.is_same(timer, former)]
+            if not any(self.is_past_zero(timer) and timer.at_zero != "overtime" for timer in strangers):
+                break
+            time.sleep(0.1)
+        return states
+
+    # A crossing is on the disk long before so many looks are over.
+    LOOKS = 10
+
+    def ended_at(self, timer: Timer, former: Model) -> int | None:
+        """When a timer that was adopted crossed its zero, as far as it did: its state does not tell."""
+        if self.is_same(timer, former):
+            return former.timers[timer.name].ended_at
+        # One that stands past its zero for good crossed it before it was told to do something else there.
+        return timer.changed_at if self.is_past_zero(timer) else None
+
+    @staticmethod
+    def is_same(timer: Timer, former: Model) -> bool:
+        """Whether nothing has changed it since the model knew it."""
+        known = former.timers.get(timer.name)
+        return known is not None and known.revision == timer.revision
+
+    @staticmethod
+    def is_past_zero(timer: Timer) -> bool:
+        run = timer.run
+        return timer.is_active and run.duration is not None and run.elapsed(timer.changed_at) >= run.duration
 
     def check_survived(self, before: Timer, after: Timer) -> None:
         """The same timer, by a clock that was read anew."""
@@ -744,10 +817,6 @@ class Sequences:
             timer.message = (message["text"], message["sentAt"])
         if signal := shown.get("signal"):
             timer.signal = (signal["kind"], signal["sentAt"])
-        # In overtime its end is behind it; with another policy it would be something else by now, so that its crossing
-        # is on its way to the disk.
-        if run and duration is not None and run.elapsed(now) >= duration and state["atZero"] == "overtime":
-            timer.ended_at = now
         return timer
 
     def finish(self) -> None:
@@ -762,15 +831,16 @@ class Sequences:
             raise Difference(f"{why}: {message}")
 
 
-def sequences(folder: Path, seed: int, steps: int, seconds: float | None = None, program: str | None = None) -> dict:
-    """Runs the sequences of a seed; the counts of what was done."""
+def sequences(folder: Path, seed: int, steps: int, seconds: float | None = None, program: str | None = None,
+              history=None) -> dict:
+    """Runs the sequences of a seed; the counts of what was done. All that was said goes into `history`, an open file."""
     if program:
         timer_server.BINARY = Path(program).absolute()
     # How fast a connection may ask is another suite's business.
     server = timer_server.Server(folder / "data", "--requests", "1000000").start()
     run = None
     try:
-        run = Sequences(server, seed)
+        run = Sequences(server, seed, history)
         run.run(steps, None if seconds is None else time.monotonic() + seconds)
         run.close()
         assert server.process.poll() is None, "the server died"
@@ -799,13 +869,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--seconds", type=float, default=None, help="stop after so long, whatever the steps")
     parser.add_argument("--server", help="the program; else $TIMERSYNC_SERVER, else .build/debug/timersync")
+    parser.add_argument("--history", type=argparse.FileType("w", encoding="utf-8"), help="a file for all that was said")
     parser.add_argument("--folder", help="where the data folder is made; in memory it goes faster")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
     with tempfile.TemporaryDirectory(prefix="sequences-", dir=options.folder) as folder:
         began = time.monotonic()
         try:
-            counts = sequences(Path(folder), seed, options.steps, options.seconds, options.server)
+            counts = sequences(Path(folder), seed, options.steps, options.seconds, options.server, options.history)
         except AssertionError as fault:
             print(fault)
             return 1

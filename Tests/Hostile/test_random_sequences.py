@@ -6,7 +6,7 @@ import os
 import pytest
 
 import timer_server
-from protocol_model import SECOND, Model, Refusal, read
+from protocol_model import SECOND, Answered, Model, Refusal, read
 from random_sequences import sequences
 
 SECONDS = float(os.environ.get("SEQUENCES_SECONDS", "60"))
@@ -63,6 +63,35 @@ def test_the_model_crosses_zero():
     assert statuses == {
         "overtime": ("running", -1_500_000), "finish": ("finished", 0), "reset": ("idle", SECOND),
         "repeat": ("running", 500_000)}
+
+
+def test_the_model_looks_beyond_a_zero_without_crossing_it():
+    """A state that waited for the disk may be from after a zero, and the next answer from before it."""
+    model = Model()
+    made(model, {"command": "start", "timer": "tea", "duration": 1, "atZero": "finish"}, 0)
+    shown, present = model.versions("tea", 2 * SECOND)[:2]
+    assert (shown.status, present.status) == ("finished", "running")
+
+    timer = made(model, {"command": "update", "timer": "tea", "title": "Pasta"}, SECOND // 2)
+    assert (timer.status, timer.title) == ("running", "Pasta")
+
+    model.seen_crossings["tea", SECOND] = 7
+    model.cross(2 * SECOND)
+    assert (model.timers["tea"].status, model.timers["tea"].revision) == ("finished", 7)
+
+
+def test_the_model_forgets_names():
+    """A name stands for one request for ten minutes; about then it may be known or not."""
+    model = Model()
+    model.answered["r"] = Answered("asked", {"ok": True}, 0)
+    request = read('{"command":"pause","requestId":"r"}')
+
+    forgetting = [model.is_forgetting(request, second * SECOND) for second in (0, 598, 600)]
+    assert forgetting == [False, False, True]
+    model.forget_names(600 * SECOND)
+    assert "r" in model.answered
+    model.forget_names(602 * SECOND)
+    assert model.answered == {}
 
 
 def test_the_model_refuses():

@@ -208,6 +208,18 @@ extension HubBench {
     handle(.disk(.external([.damaged(fault)])))
   }
 
+  /// The files are as a server wrote them that did not keep what named changes asked for.
+  mutating func forgetFingerprints() {
+    records = records.mapValues { record in
+      var record = record
+      record.answered = record.answered.map {
+        AnsweredRequest(
+          requestId: $0.requestId, revision: $0.revision, at: Instant(Seconds(clamping: $0.at)))
+      }
+      return record
+    }
+  }
+
   private mutating func report(_ count: Int, failing: Bool) {
     let writes = pendingWrites.prefix(count)
     pendingWrites.removeFirst(writes.count)

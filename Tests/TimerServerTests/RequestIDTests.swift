@@ -133,6 +133,19 @@ import TimerProtocol
     #expect(addedTime(&bench) == 60)
   }
 
+  @Test func `is made when the disk refused it before a restart`() {
+    var bench = running()
+    let remove = #"{"command":"remove","timer":"tea","requestId":"r-1"}"#
+    bench.send(remove, from: bench.connect())
+    bench.failStore()
+    bench.ask(#"{"command":"start","timer":"rice"}"#)
+
+    var restarted = bench.restarted()
+    restarted.ask(remove)
+
+    #expect(restarted.ask(#"{"command":"get","timer":"tea"}"#).code == "unknownTimer")
+  }
+
   @Test func `is judged anew when it was refused`() {
     var bench = running()
     let json = #"{"command":"resume","timer":"tea","requestId":"r-1"}"#
@@ -145,12 +158,16 @@ import TimerProtocol
     #expect(second.isOK == true)
   }
 
-  @Test(arguments: [
+  private static let others = [
     #"{"command":"addRemainingTime","timer":"tea","seconds":61,"requestId":"r-1"}"#,
+    #"{"command":"addRemainingTime","timer":"tea","seconds":60,"clamp":true,"requestId":"r-1"}"#,
+    #"{"command":"addRemainingTime","timer":"tea","seconds":60,"ifRevision":1,"requestId":"r-1"}"#,
     #"{"command":"addRemainingTime","timer":"rice","seconds":60,"requestId":"r-1"}"#,
     #"{"command":"pause","timer":"tea","requestId":"r-1"}"#,
     #"{"command":"finishAll","requestId":"r-1"}"#,
-  ])
+  ]
+
+  @Test(arguments: others)
   func `is refused when it is another one`(_ other: String) {
     var bench = running()
     bench.ask(Self.add)
@@ -158,10 +175,57 @@ import TimerProtocol
     #expect(bench.ask(other).code == "badRequest")
     #expect(bench.ask(#"{"command":"get","timer":"tea"}"#).timer?.status == "running")
   }
+
+  @Test(arguments: others)
+  func `is refused over a restart when it is another one`(_ other: String) {
+    var bench = running()
+    bench.ask(Self.add)
+
+    var restarted = bench.restarted()
+
+    #expect(restarted.ask(other).code == "badRequest")
+    #expect(addedTime(&restarted) == 60)
+  }
+
+  @Test func `is refused for another timer than the one that was removed, over a restart`() {
+    var bench = running()
+    bench.ask(#"{"command":"start","timer":"rice","duration":3000}"#)
+    bench.ask(#"{"command":"remove","timer":"tea","requestId":"r-1"}"#)
+
+    var restarted = bench.restarted()
+    let reply = restarted.ask(#"{"command":"remove","timer":"rice","requestId":"r-1"}"#)
+
+    #expect(reply.code == "badRequest")
+    #expect(restarted.ask(#"{"command":"get","timer":"rice"}"#).isOK == true)
+  }
+
+  @Test func `is the same however it is spelled`() {
+    var bench = running()
+    bench.ask(Self.add)
+
+    var restarted = bench.restarted()
+    let reply = restarted.ask(
+      #"{"requestId":"r-\u0031","seconds":6e1,"timer":"te\u0061","clamp":false,"id":9,"command":"addRemainingTime"}"#
+    )
+
+    #expect(reply.isOK == true)
+    #expect(addedTime(&restarted) == 60)
+  }
+
+  @Test func `is taken for the same after a server that did not keep what was asked`() {
+    var bench = running()
+    bench.ask(Self.add)
+    bench.forgetFingerprints()
+
+    var restarted = bench.restarted()
+
+    #expect(restarted.ask(Self.add).isOK == true)
+    #expect(addedTime(&restarted) == 60)
+  }
 }
 
 @Suite struct `The ledger of requests` {
-  private static let request = ClientRequest.list
+  private static let request = RequestFingerprint(7)
 
   private func key(_ text: String) -> RequestKey {
     guard let key = RequestKey(text) else { preconditionFailure("\(text) is no request's name") }
@@ -173,7 +237,7 @@ import TimerProtocol
 
     ledger.note(key("a"), Self.request, .pending(1), at: 0)
 
-    #expect(ledger.entry(key("a"), at: 0)?.request == Self.request)
+    #expect(ledger.entry(key("a"), at: 0)?.fingerprint == Self.request)
     #expect(ledger.entry(key("b"), at: 0) == nil)
   }
 
@@ -215,6 +279,34 @@ import TimerProtocol
     ledger.note(key("\u{E9}"), Self.request, .pending(1), at: 0)
 
     #expect(ledger.entry(key("e\u{301}"), at: 0) == nil)
+  }
+
+  @Test func `lets the oldest answers go when they are much, and knows that they were given`()
+    throws
+  {
+    var ledger = RequestLedger()
+    let tea = try #require(TimerID("tea"))
+
+    for revision in 1...4_000 {
+      let timer = SharedTimer(
+        id: tea, revision: revision, settings: TimerSettings(type: .stopwatch),
+        run: RestoreTimerData(.stopwatch, startingAt: 0), laps: Array(repeating: 1, count: 1_000),
+        endedAt: nil, changedAt: 0)
+      ledger.note(key("\(revision)"), Self.request, .pending(UInt64(revision)), at: 0)
+      ledger.settle(key("\(revision)"), .timer(TimerReading(timer, at: 0)))
+    }
+
+    guard case .restored([tea: 1], removed: false)? = ledger.entry(key("1"), at: 0)?.state,
+      case .made? = ledger.entry(key("4000"), at: 0)?.state
+    else {
+      Issue.record("the first answer should be gone, and the last be there")
+      return
+    }
+    #expect(ledger.entry(key("1"), at: 0)?.fingerprint == Self.request)
+    let kept = (1...4_000).count {
+      if case .made? = ledger.entry(key("\($0)"), at: 0)?.state { true } else { false }
+    }
+    #expect((1_000...2_500).contains(kept))
   }
 
   @Test func `doesn't grow without end`() {

@@ -66,6 +66,24 @@ import TimerStorage
     #expect(counter.recordIfDue(Self.clock) == nil)
   }
 
+  @Test func `is written with a named removal, and with that one alone`() throws {
+    var counter = RevisionCounter(ServerRecord())
+    _ = counter.next()
+    let first = try #require(counter.recordIfDue(Self.clock))
+    counter.recordWasStored(first)
+    let tea = try #require(TimerID("tea"))
+    let removals = (0..<2).map {
+      ServerRecord.Removal(
+        timer: tea, request: AnsweredRequest(requestId: "r-\($0)", revision: $0, at: 0))
+    }
+
+    let records = removals.map { counter.recordIfDue(Self.clock, removal: $0) }
+
+    #expect(records.map { $0?.removals } == removals.map { [$0] })
+    #expect(records.map { $0?.revisionCeiling } == [first.revisionCeiling, first.revisionCeiling])
+    #expect(counter.recordIfDue(Self.clock) == nil)
+  }
+
   @Test func `leaves no gap when the server stops`() {
     var counter = RevisionCounter(ServerRecord())
     _ = counter.next()

@@ -33,6 +33,10 @@ import TimerStorage
       .make(type: .stopwatch, run: finishedStopwatch), ended, shown,
       .make("caf\u{E9}/🍵\"\\", run: countdown), .make("cafe\u{301}", run: countdown),
       .make(answered: [AnsweredRequest(requestId: "r\"1", revision: 12, at: start)]),
+      .make(answered: [
+        AnsweredRequest(
+          requestId: "r2", revision: 12, at: start, fingerprint: 9_007_199_254_740_991)
+      ]),
     ]
   }()
 
@@ -210,7 +214,7 @@ import TimerStorage
     let answered = (0..<24).map {
       AnsweredRequest(
         requestId: "6f1c2a9e-93b5-4c1d-8f5e-5a1b0c7d9e\(10 + $0)", revision: 1_000_000 + $0,
-        at: Self.start + 0.000001)
+        at: Self.start + 0.000001, fingerprint: 9_007_199_254_740_991)
     }
 
     let contents = TimerRecord.make(run: run, answered: answered).contents()
