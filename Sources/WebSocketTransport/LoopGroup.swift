@@ -58,7 +58,7 @@ public final class LoopGroup {
   public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
     guard !further.isEmpty else { return first.run(handle) }
     first.turnEnded = { [unowned self] in endTurn() }
-    first.isHeld = { [unowned self] in further.contains { $0.post.isRunning } }
+    first.isHeld = { [unowned self] in !further.allSatisfy(\.post.isExhausted) }
     first.certificateReloaded = { [unowned self] in
       for loop in further { loop.post.order { $0.reloadsCertificate = true } }
     }

@@ -59,8 +59,10 @@ final class LoopPost: Sendable {
 
   var counters: TransportCounters { reports.withLock { $0.counters } }
 
-  /// Whether there is more to come from the further loop.
-  var isRunning: Bool { reports.withLock { $0.isRunning } }
+  /// Whether the further loop has ended, and all that it told was taken out.
+  var isExhausted: Bool { reports.withLock { !$0.isRunning && $0.events.isEmpty } }
+
+  private var isRunning: Bool { reports.withLock { $0.isRunning } }
 
   // MARK: The further loop
 

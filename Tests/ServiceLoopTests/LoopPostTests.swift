@@ -32,6 +32,17 @@ import Testing
     #expect(post.takeOrders().isEmpty)
   }
 
+  @Test func `is exhausted when the last report was taken, not when it was made`() {
+    post.report([message(1)], TransportCounters())
+    #expect(!post.isExhausted)
+    post.reportEnd()
+    #expect(!post.isExhausted)
+
+    _ = post.takeReports()
+
+    #expect(post.isExhausted)
+  }
+
   @Test func `knows the newest figures`() {
     var counters = TransportCounters()
     counters.acceptedCount = 7
@@ -101,7 +112,7 @@ import Testing
 
     post.waitForRoom()
 
-    #expect(!post.isRunning)
+    #expect(post.isExhausted)
   }
 }
 
