@@ -85,7 +85,9 @@ function plan(stage) {
   clearTimeout(stage.nextWord);
   const state = session.state(stage.name);
   const now = session.now();
-  const next = state === undefined || now === null ? undefined : upcoming(state, now).find((moment) => moment.isSpoken);
+  const next = state === undefined || now === null ? undefined : upcoming(state, now).find((moment) => {
+    return moment.isSpoken && stage.said !== saying(state, moment);
+  });
   if (next !== undefined && next.at - now < 86400) {
     stage.nextWord = setTimeout(reach, Math.ceil((next.at - now) * 1000), stage, state, next);
   }
@@ -94,9 +96,15 @@ function plan(stage) {
 function reach(stage, state, moment) {
   if (session.now() - moment.at < TRUE_FOR) {
     const words = called(moment.left);
+    stage.said = saying(state, moment);
     announce((state.title || state.timer) + ": " + t(words.key, { n: words.n }));
   }
   plan(stage);
+}
+
+// A clock that is set back comes to the same moment again.
+function saying(state, moment) {
+  return state.revision + "/" + moment.left;
 }
 
 // — controls: loaded with the first movement, touch or key, and after a while for an outage —
