@@ -2,6 +2,7 @@
 every second. All of them in the same minute."""
 
 import contextlib
+import itertools
 import math
 import os
 import random
@@ -161,9 +162,11 @@ def test_screens_change_digit_together_and_count_every_second(server, script, op
     time.sleep(0.5)
     script.do("start", timer="far talk", duration=600)
 
+    seeds = itertools.count(1)
     with contextlib.ExitStack() as stack:
         def screen(name, shift, there, back):
-            proxy = stack.enter_context(DelayingProxy(server.port, there, back_seconds=back))
+            seed = next(seeds)  # the same delays each time
+            proxy = stack.enter_context(DelayingProxy(server.port, there, back_seconds=back, seed=seed))
             return Screen(open_page, server, proxy.port, name, shift)
 
         slow_there = screen("far talk", 0, LONG, ORDINARY)
