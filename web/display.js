@@ -75,7 +75,7 @@ function showSignal(stage) {
   }
 }
 
-// — words for those who listen: at five minutes, one, ten seconds and zero, never each second —
+// — words for those who listen, never each second —
 
 function planAll() {
   stages.forEach(plan);
@@ -85,7 +85,8 @@ function plan(stage) {
   clearTimeout(stage.nextWord);
   const state = session.state(stage.name);
   const now = session.now();
-  const next = state === undefined || now === null ? undefined : upcoming(state, now).find((moment) => moment.isSpoken);
+  const since = Math.max(now, stage.saidTo || 0); // a clock set back says nothing twice
+  const next = state === undefined || now === null ? undefined : upcoming(state, since).find((moment) => moment.isSpoken);
   if (next !== undefined && next.at - now < 86400) {
     stage.nextWord = setTimeout(reach, Math.ceil((next.at - now) * 1000), stage, state, next);
   }
@@ -94,12 +95,13 @@ function plan(stage) {
 function reach(stage, state, moment) {
   if (session.now() - moment.at < TRUE_FOR) {
     const words = called(moment.left);
+    stage.saidTo = moment.at + 1;
     announce((state.title || state.timer) + ": " + t(words.key, { n: words.n }));
   }
   plan(stage);
 }
 
-// — controls: loaded with the first movement, touch or key, and after a while for an outage —
+// — controls: loaded with the first movement, or after a while —
 
 export function openControls(event) {
   const isStill = event && event.type === "pointermove" && event.movementX === 0 && event.movementY === 0;

@@ -25,6 +25,10 @@ WEB = pathlib.Path(__file__).resolve().parents[2] / "web"
 START_WITHIN = 20
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "measured: held to its milliseconds, so nothing may run beside it")
+
+
 class Server:
     """The server under test, on a port of its own and with a data folder of its own."""
 
@@ -195,7 +199,7 @@ def open_page(browser):
     contexts = []
     errors = []
 
-    def open_page(address, init_script=None, **options):
+    def open_page(address, init_script=None, wait_until="load", **options):
         context = browser.new_context(**options)
         contexts.append(context)
         if init_script is not None:
@@ -203,7 +207,7 @@ def open_page(browser):
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(address)
+        page.goto(address, wait_until=wait_until)
         return page
 
     yield open_page

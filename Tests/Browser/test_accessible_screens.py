@@ -3,14 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from inspection import ENDS, complaints_in_light_and_dark
 from person import choose, has_status
-from test_accessibility import complaints
-
-# What depends on colours is tried in both schemes, what depends on room at both ends.
-SIZES = {"light": [(320, 640), (1440, 900)], "dark": [(320, 640), (3840, 2160)]}
-
-
-FEW = {"light": [(320, 640)], "dark": [(3840, 2160)]}
 
 
 def fill(script):
@@ -30,18 +24,6 @@ def fill(script):
     script.do("finish", timer="finished")
 
 
-def found_in_light_and_dark(page, where, sizes=SIZES):
-    found = []
-    for scheme in sizes:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        for width, height in sizes[scheme]:
-            page.set_viewport_size({"width": width, "height": height})
-            found += [(where, scheme, width, *complaint) for complaint in complaints(page)]
-            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            found += [(where, scheme, width, f"{overflow} px too wide")] if overflow > 0 else []
-    return found
-
-
 @pytest.mark.parametrize("layout", ["Large", "Compact"])
 def test_the_dashboard(server, script, open_page, layout):
     fill(script)
@@ -52,7 +34,7 @@ def test_the_dashboard(server, script, open_page, layout):
     page.locator("[data-name=paused] .main").click()
     expect(page.locator("#bulletin")).to_have_class("up")
 
-    assert found_in_light_and_dark(page, layout) == []
+    assert complaints_in_light_and_dark(page, layout) == []
 
 
 def test_every_dialog(server, script, open_page):
@@ -63,11 +45,11 @@ def test_every_dialog(server, script, open_page):
     for action in ("Laps", "Message, flash, blackout", "Share", "Title, warnings, at zero", "Remove"):
         choose(page, "watch", action)
         page.wait_for_timeout(150)
-        found += found_in_light_and_dark(page, action, FEW)
+        found += complaints_in_light_and_dark(page, action, ENDS)
         page.keyboard.press("Escape")
     for button in ("#help", "#finish-many", "[data-name=watch] [data-command=more]"):
         page.locator(button).click()
-        found += found_in_light_and_dark(page, button, FEW)
+        found += complaints_in_light_and_dark(page, button, ENDS)
         page.keyboard.press("Escape")
 
     assert found == []
@@ -80,17 +62,17 @@ def test_the_remote(server, script, open_page, name):
     expect(page.locator(".begin" if name == "nobody" else ".pad")).to_be_visible()
     page.wait_for_timeout(200)
 
-    assert found_in_light_and_dark(page, name) == []
+    assert complaints_in_light_and_dark(page, name) == []
 
 
 def test_the_states_in_which_there_is_nothing_to_show(server, open_page):
     page = open_page(server.page())
     expect(page.get_by_role("heading", name="No timers yet")).to_be_visible()
-    found = found_in_light_and_dark(page, "empty", FEW)
+    found = complaints_in_light_and_dark(page, "empty", ENDS)
 
     server.stop()
     expect(page.locator("#link")).to_be_visible()
-    found += found_in_light_and_dark(page, "lost", FEW)
+    found += complaints_in_light_and_dark(page, "lost", ENDS)
     server.start()
 
     for name, socket in (("loading", "class { close() {} send() {} }"),
@@ -98,7 +80,7 @@ def test_the_states_in_which_there_is_nothing_to_show(server, open_page):
                          ("forbidden", "class { constructor() { setTimeout(() => this.onclose({code: 1008}), 50); } close() {} send() {} }")):
         page = open_page(server.page(), init_script=f"window.WebSocket = {socket};")
         expect(page.locator(f"#state[data-state={name}]")).to_be_visible()
-        found += found_in_light_and_dark(page, name, FEW)
+        found += complaints_in_light_and_dark(page, name, ENDS)
 
     assert found == []
 
@@ -110,6 +92,6 @@ def test_from_right_to_left(server, script, open_page):
         page = open_page(address)
         expect(page.locator("[data-digits]").first).to_be_visible()
         page.wait_for_timeout(200)
-        found += found_in_light_and_dark(page, address, FEW)
+        found += complaints_in_light_and_dark(page, address, ENDS)
 
     assert found == []

@@ -40,31 +40,48 @@ def fill(script):
     script.do("start", timer="race", title="Race")
 
 
+# The page has settled: fonts are there, and what was asked for has been painted.
+PAINTED = """() => document.fonts.ready.then(() => new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(resolve));
+}))"""
+
+
+def shots_of(page, folder, name):
+    """One for each size and scheme, by scheme and size."""
+    shots = {}
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.evaluate(PAINTED)
+            shot = folder / f"{name}-{width}x{height}-{scheme}.jpg"
+            page.screenshot(path=shot, scale="css", type="jpeg", quality=85)
+            shots[scheme, width] = shot
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} scrolls sideways at {width}"
+    return shots
+
+
 def test_each_view_in_each_size_light_and_dark(server, script, open_page, folder):
     fill(script)
-    shots = []
-    for scheme in SCHEMES:
-        for name, path in VIEWS.items():
-            page = open_page(server.url + path, color_scheme=scheme, viewport={"width": 390, "height": 844})
-            expect(page.locator("main h1").first).to_be_attached()
-            expect(page.locator("#link")).to_be_hidden()
-            for width, height in SIZES:
-                page.set_viewport_size({"width": width, "height": height})
-                page.wait_for_timeout(250)
-                shot = folder / f"{name}-{width}x{height}-{scheme}.png"
-                page.screenshot(path=shot, scale="css")
-                shots.append(shot)
-                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{shot.name} scrolls sideways"
-            page.close()
+    shots = {}
+    for name, path in VIEWS.items():
+        page = open_page(server.url + path, viewport={"width": 390, "height": 844})
+        expect(page.locator("main h1").first).to_be_attached()
+        expect(page.locator("#link")).to_be_hidden()
+        expect(page.locator("[data-digits]:visible, .waiting:visible").first).not_to_be_empty()
+        shots.update({(*which, name): shot for which, shot in shots_of(page, folder, name).items()})
+        page.close()
 
     sheet = folder / "sheet.html"
     sheet.write_text(
         "<!doctype html><meta charset=utf-8><title>Screens</title>"
         "<body style='background:#888;display:flex;flex-wrap:wrap;gap:8px;font:12px sans-serif'>"
-        + "".join(f"<figure style='margin:0'><img src='{shot.name}' height={SHEET_HEIGHT}><br>{shot.stem}</figure>" for shot in shots)
+        + "".join(
+            f"<figure style='margin:0'><img src='{shot.name}' height={SHEET_HEIGHT}><br>{shot.stem}</figure>"
+            for shot in (shots[scheme, width, name] for scheme in SCHEMES for name in VIEWS for width, _ in SIZES))
     )
     page = open_page(sheet.as_uri(), viewport={"width": 2400, "height": 1000})
     page.screenshot(path=folder / "sheet.png", full_page=True)
 
     assert len(shots) == len(VIEWS) * len(SIZES) * len(SCHEMES)
-    assert all(shot.stat().st_size > 1000 for shot in shots)
+    assert all(shot.stat().st_size > 1000 for shot in shots.values())

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from test_accessibility import complaints, fill
+from inspection import complaints_in_light_and_dark
+from test_accessibility import USUAL, fill
 from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
 
 SIZES = [(320, 568), (1440, 900), (3840, 2160)]
@@ -21,31 +22,27 @@ def show_controls(page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_displays_of_every_size_are_accessible(server, script, open_page, scheme):
     fill(script)
-    page = open_page(server.url + SEVERAL, color_scheme=scheme)
+    page = open_page(server.url + SEVERAL)
     expect(digits(page, "watch")).not_to_be_empty()
 
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(100)
-        assert complaints(page) == [], (width, height)
+    for size in SIZES:
+        at_this_size = {scheme: [size]}
+        assert complaints_in_light_and_dark(page, "without controls", at_this_size) == []
         show_controls(page)
-        assert complaints(page) == [], (width, height, "controls")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
+        assert complaints_in_light_and_dark(page, "with controls", at_this_size) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_messages_and_trouble_are_accessible(visit, scripted, scheme):
+def test_messages_and_trouble_are_accessible(visit, scripted):
     scripted.states = [state(status="running", lastElapsedTimeCalculatedAt=NOW, message={"text": "Wrap up", "sentAt": NOW})]
     page = visit("?timer=kitchen&progress=ring")
-    page.emulate_media(color_scheme=scheme)
     expect(page.locator(".line")).to_be_visible()
     show_controls(page)
-    assert complaints(page) == []
+    assert complaints_in_light_and_dark(page, "message", USUAL) == []
 
     scripted.connections[-1].close(code=1008, reason="no more")
 
     expect(page.locator("#link")).to_be_visible()
-    assert complaints(page) == []
+    assert complaints_in_light_and_dark(page, "trouble", USUAL) == []
 
 
 def test_a_display_reads_from_right_to_left_where_the_language_does(server, script, open_page):

@@ -15,6 +15,7 @@ PAINT_WITHIN = 300  # milliseconds
 NOT_ON_THE_SHELF = {"index.html", "sw.js", "timersync.md"}  # "./" is the first's name there
 
 
+@pytest.mark.measured
 def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsys):
     script.do("start", timer="kitchen", duration=300, title="Pasta", warnings=[60, 10])
     sizes = {}
