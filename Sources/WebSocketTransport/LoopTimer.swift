@@ -33,10 +33,10 @@ import CLibuv
       }, due > now ? due - now : 0, 0)
   }
 
-  /// Fires this many microseconds from now: never early, and less than a millisecond late.
-  func set(afterMicroseconds delay: Int64) {
+  /// Fires this many microseconds from now, or from an instant of `uv_hrtime`: never early, and less than a
+  /// millisecond late.
+  func set(afterMicroseconds delay: Int64, from nanoseconds: UInt64 = uv_hrtime()) {
     // uv_now is uv_hrtime in whole milliseconds, rounded down; so round the sum up.
-    let nanoseconds = uv_hrtime()
     let (due, overflow) = UInt64(max(0, delay)).multipliedReportingOverflow(by: 1_000)
     set(atMilliseconds: overflow ? .max / 2 : (nanoseconds &+ due &+ 999_999) / 1_000_000)
   }

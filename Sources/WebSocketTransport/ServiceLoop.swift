@@ -56,6 +56,9 @@ public final class ServiceLoop {
   private var events: [TransportEvent] = []
   private var actions: [TransportAction] = []
   private var isHandling = false
+  /// When the server was handed the event under way, by `uv_hrtime`. What it asked for is counted from then on:
+  /// to send a tick to ten thousand takes a tenth of a second, by which the next one would be late.
+  private var handledAt: UInt64 = 0
   private var hasStopBeenAsked = false
   private(set) var isStopping = false
   private var isOver = false
@@ -166,6 +169,7 @@ public final class ServiceLoop {
       swap(&batch, &events)
       for event in batch where isCurrent(event) {
         actions.removeAll(keepingCapacity: true)
+        handledAt = uv_hrtime()
         handler(event, &actions)
         carryOutActions()
         if case .opened(let id, _) = event { connections[id]?.socket?.uncork() }
@@ -219,7 +223,8 @@ public final class ServiceLoop {
     case .respond(let response, let request):
       requests.removeValue(forKey: request)?.answer(response)
     case .wake(let delay):
-      if let delay { wakeTimer?.set(afterMicroseconds: delay) } else { wakeTimer?.cancel() }
+      guard let delay else { return wakeTimer?.cancel() ?? () }
+      wakeTimer?.set(afterMicroseconds: delay, from: handledAt)
     case .stop: startStopping()
     }
   }

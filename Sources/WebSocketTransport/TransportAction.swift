@@ -17,8 +17,9 @@ public enum TransportAction: Sendable, Equatable {
   case readOn(ConnectionID)
   /// Answers an HTTP request.
   case respond(HTTPResponse, to: RequestID)
-  /// Asks for one `TransportEvent.deadline` this many microseconds from now (0: at once), instead of
-  /// the one asked for before; nil asks for none.
+  /// Asks for one `TransportEvent.deadline` this many microseconds after the event that it answers was handed
+  /// over (0: at once), however long the actions before it take, instead of the one asked for before; nil
+  /// asks for none.
   case wake(afterMicroseconds: Int64?)
   /// Stops listening, closes every connection with 1001 once its queue is sent, answers what HTTP is
   /// left with 503, and makes `run` return when all are gone or `TransportOptions.drainSeconds` are over.

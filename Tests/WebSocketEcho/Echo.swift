@@ -1,3 +1,4 @@
+import Glibc
 import WebSocketTransport
 
 /// Answers each message with itself, and does what a few words ask for:
@@ -9,7 +10,8 @@ import WebSocketTransport
 ///   `end:NAME`: the end of that one with 1008;
 /// - `large:SIZE`: a message of that size; `close`: the end with 1001;
 /// - `hold:MICROSECONDS`: its connection is not read until then;
-/// - `post`: an answer by way of the mailbox; `wake:MICROSECONDS`: one at that deadline.
+/// - `post`: an answer by way of the mailbox; `wake:MICROSECONDS`: one at that deadline; with another
+///   `:MICROSECONDS` it is busy so long before it asks for it.
 struct Echo {
   let mailbox: Mailbox<String>
   var openedCount = 0
@@ -96,8 +98,9 @@ struct Echo {
     case "post":
       asker = id
       mailbox.post("posted")
-    case "wake" where words.count == 2:
+    case "wake" where words.count >= 2:
       wakeAsker = id
+      if words.count == 3 { usleep(UInt32(words[2]) ?? 0) }
       actions.append(.wake(afterMicroseconds: Int64(words[1])))
     default: actions.append(.send(Frame(Array(text.utf8)), to: id))
     }

@@ -166,6 +166,14 @@ class TestMessages:
             assert ws.recv(timeout=5) == "woken"
             assert 0.05 <= time.monotonic() - begin < 1
 
+    def test_a_deadline_is_counted_from_its_event_not_from_when_it_is_asked_for(self, server):
+        with connect(server.url) as ws:
+            begin = time.monotonic()
+            ws.send("wake:600000:500000")
+            assert ws.recv(timeout=5) == "woken"
+            # By the other way of counting it would be 1.1 s.
+            assert 0.6 <= time.monotonic() - begin < 1
+
     @pytest.mark.parametrize(
         "message, code",
         [
