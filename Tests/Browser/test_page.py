@@ -161,6 +161,29 @@ def test_a_screen_counts_on_while_the_server_is_dead_and_catches_up_by_itself(se
     has_status(page, "kitchen", "paused")
 
 
+def test_what_is_said_to_the_speaker_is_on_every_display_at_once(server, open_page):
+    script = server.connect()
+    script.do("start", timer="kitchen", duration=300)
+    displays = [open_page(server.page("kitchen")) for _ in range(2)]
+    for page in displays:
+        shows(page, "kitchen", r"^(5:00|4:5\d)$")
+
+    script.do("message", timer="kitchen", text="Wrap up")
+    for page in displays:
+        expect(page.locator(".line")).to_have_text("Wrap up", timeout=1000)
+    for signal in ("flash", "blackout"):
+        script.do("signal", timer="kitchen", signal=signal)
+        for page in displays:
+            expect(page.locator("article")).to_have_attribute("data-signal", signal, timeout=1000)
+    expect(digits(displays[0], "kitchen")).to_be_hidden()
+
+    script.do("signal", timer="kitchen", signal="none")
+    script.do("message", timer="kitchen", text="")
+    for page in displays:
+        expect(digits(page, "kitchen")).to_be_visible(timeout=1000)
+        expect(page.locator(".line")).to_be_hidden()
+
+
 def test_what_was_removed_while_the_link_was_down_is_gone_afterwards(server, open_page):
     script = server.connect()
     script.do("start", timer="kitchen", duration=300)
