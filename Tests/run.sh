@@ -94,14 +94,13 @@ tell_check() {
 }
 
 conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
-# Two lanes, a core each, and one of the fuzzer, which is built and run in what they leave; the browsers come afterwards.
-# Most of their tests wait most of the time, so three of them go on two cores; those that are held to their milliseconds
-# are alone at the end.
-run_suite BlackBox &
+# Two lanes, and one of the fuzzer, which is built and run in what they leave. The tests that begin wait most of the time
+# and mind to be late, so the browsers, three of which want both cores, come after those of the first lane; by then the
+# second has little left that minds. Those that are held to their milliseconds are alone at the end.
+(run_suite BlackBox; run_part Browser Browser -n 3 --dist worksteal -m "not measured") &
 (run_suite Durability; run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
 wait
-run_part Browser Browser -n 3 --dist worksteal -m "not measured"
 run_part Browser-measured Browser -m measured
 for suite in BlackBox Durability WebSocketTransportTests Hostile Browser Browser-measured; do tell_suite "$suite"; done
 tell_check conformance "the transport conforms to RFC 6455"
