@@ -94,12 +94,16 @@ tell_check() {
 }
 
 conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
-# Two lanes, and one of the fuzzer, which is built and run in what they leave. The tests that begin wait most of the time
-# and mind to be late, so the browsers, three of which want both cores, come after those of the first lane; by then the
-# second has little left that minds. Those that are held to their milliseconds are alone at the end.
-(run_suite BlackBox; run_part Browser Browser -n 3 --dist worksteal -m "not measured") &
-(run_suite Durability; run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
+# The fuzzer is built and run in what the others leave. First come those that wait most of the time and mind to be late, two
+# of each; then the browsers, three of which want both cores, beside what does not mind; and those of their tests that are
+# held to their milliseconds are alone at the end.
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
+run_part BlackBox BlackBox -n 2 --dist worksteal &
+punctual=$!
+run_part Durability Durability -n 2 --dist worksteal &
+wait "$punctual" $!
+run_part Browser Browser -n 3 --dist worksteal -m "not measured" &
+(run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
 wait
 run_part Browser-measured Browser -m measured
 for suite in BlackBox Durability WebSocketTransportTests Hostile Browser Browser-measured; do tell_suite "$suite"; done
