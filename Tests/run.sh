@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, runs the checks and the tests, and closes with `N passed, N failed`.
-#
-#   Tests/run.sh          within a quarter of an hour on two cores
-#   Tests/run.sh --all    the long browser tests too, ten minutes more: every view in every size, their accessibility,
-#                         two hundred timers, four browsers with clocks of their own
+# Installs what is missing, runs the checks and the tests, and closes with `N passed, N failed`. It takes less than a
+# quarter of an hour on two cores.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -39,13 +36,6 @@ close() {
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
-long_in_browser=(
-  test_accessible_screens test_contact_sheet test_dashboard test_display test_display_accessibility test_many_timers
-  test_sleep test_sound test_sync)
-left_out=()
-[ "${1:-}" = --all ] || left_out=("${long_in_browser[@]/#/--ignore=}")
-left_out=("${left_out[@]/%/.py}")
-
 check "packages are installed" "$root/deploy/install.sh" test || true
 check "sources are formatted" swift format lint --strict --recursive Package.swift Sources Tests
 
@@ -72,13 +62,16 @@ cmp -s Tests/requirements.txt "$root/.build/venv/requirements.txt" || {
 
 bin=$(swift build --show-bin-path)
 export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"
-# One suite; its output and status go to files, so that two can run side by side.
-run_suite() {
-  local suite=$1
-  shift
+# One suite, or what more arguments pick of it, as NAME; its output and status go to files, so that two can run side by
+# side.
+run_suite() { run_part "$1" "$1"; }
+
+run_part() {
+  local name=$1 suite=$2
+  shift 2
   (cd "Tests/$suite" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
-    --junitxml "$work/$suite.xml" "$@" .) >"$work/$suite.log" 2>&1
-  echo $? >"$work/$suite.status"
+    --junitxml "$work/$name.xml" "$@" .) >"$work/$name.log" 2>&1
+  echo $? >"$work/$name.status"
 }
 
 tell_suite() {
@@ -101,14 +94,19 @@ tell_check() {
 }
 
 conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
-# Two lanes, a core each, and one of the fuzzer, which is built and run in what they leave; the browsers are alone
-# afterwards, since they are held to their milliseconds.
-run_suite BlackBox &
-(run_suite Durability; run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
+# The fuzzer is built and run in what the others leave. First come those that wait most of the time and mind to be late, two
+# of each; then the browsers, three of which want both cores, beside what does not mind; and those of their tests that are
+# held to their milliseconds are alone at the end.
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
+run_part BlackBox BlackBox -n 2 --dist worksteal &
+punctual=$!
+run_part Durability Durability -n 2 --dist worksteal &
+wait "$punctual" $!
+run_part Browser Browser -n 3 --dist worksteal -m "not measured" &
+(run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
 wait
-run_suite Browser "${left_out[@]}"
-for suite in BlackBox Durability WebSocketTransportTests Hostile Browser; do tell_suite "$suite"; done
+run_part Browser-measured Browser -m measured
+for suite in BlackBox Durability WebSocketTransportTests Hostile Browser Browser-measured; do tell_suite "$suite"; done
 tell_check conformance "the transport conforms to RFC 6455"
 tell_check fuzz "two minutes of the fuzzer find nothing"
 

@@ -193,24 +193,74 @@ def module_of(browser, web_files):
     page.close()
 
 
+class SharedContext:
+    """A context for every test that wants nothing special: one of its own costs as much time of the processor as the page
+    in it. Nothing that a test leaves behind is there for the next."""
+
+    def __init__(self, browser):
+        self.context = browser.new_context()
+        # What is kept is cleared by way of a page that never leaves: one of the test's may be on its way elsewhere, or gone.
+        self.keeper = self.context.new_page()
+        self.devtools = self.context.new_cdp_session(self.keeper)
+        self.addresses = set()
+
+    def new_page(self):
+        page = self.context.new_page()
+        page.on("framenavigated", lambda frame: self.addresses.add(frame.url))
+        return page
+
+    def clear(self):
+        for page in self.context.pages:
+            if page != self.keeper:
+                page.close()
+        parts = map(urllib.parse.urlsplit, self.addresses)
+        for origin in {f"{part.scheme}://{part.netloc}" for part in parts if part.scheme == "http"}:
+            self.devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        self.context.clear_cookies()
+        self.addresses.clear()
+
+
+@pytest.fixture(scope="session")
+def shared_context(browser):
+    shared = SharedContext(browser)
+    yield shared
+    shared.context.close()
+
+
 @pytest.fixture
-def open_page(browser):
-    """Opens an address in a context of its own. An error in the page fails the test."""
+def new_page(browser, shared_context):
+    """Makes a page that is nowhere yet. It is in a context of its own if it `is_alone` or asks for what holds for all pages
+    of a context: its clock, its network, permissions, a language… An error in the page fails the test."""
     contexts = []
     errors = []
 
-    def open_page(address, init_script=None, wait_until="load", **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        if init_script is not None:
-            context.add_init_script(init_script)
-        page = context.new_page()
-        page.set_default_timeout(8000)
+    def new_page(is_alone=False, viewport=None, **options):
+        if is_alone or options:
+            contexts.append(browser.new_context(**options))
+            page = contexts[-1].new_page()
+        else:
+            page = shared_context.new_page()
+        if viewport is not None:
+            page.set_viewport_size(viewport)
         page.on("pageerror", lambda error: errors.append(str(error)))
+        return page
+
+    yield new_page
+    for context in contexts:
+        context.close()
+    shared_context.clear()
+    assert errors == [], "the page threw"
+
+
+@pytest.fixture
+def open_page(new_page):
+    """Opens an address."""
+    def open_page(address, init_script=None, wait_until="load", **options):
+        page = new_page(**options)
+        if init_script is not None:
+            page.add_init_script(init_script)
+        page.set_default_timeout(8000)
         page.goto(address, wait_until=wait_until)
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert errors == [], "the page threw"
+    return open_page

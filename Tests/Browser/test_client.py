@@ -81,28 +81,19 @@ def scripted():
 
 
 @pytest.fixture
-def visit(browser, scripted, web_files):
+def visit(new_page, scripted, web_files):
     """Opens the page; its socket leads to the scripted server, its files come from web/."""
-    contexts = []
-    errors = []
-
     def visit(query="", init_script=None, hand_turned=False):
-        context = browser.new_context()
+        page = new_page(is_alone=hand_turned)
         if init_script is not None:
-            context.add_init_script(init_script)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
+            page.add_init_script(init_script)
         page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
         if hand_turned:
             page.clock.install()
         page.goto(web_files + "/" + query)
         return page
 
-    yield visit
-    for context in contexts:
-        context.close()
-    assert errors == [], "the page threw"
+    return visit
 
 
 def hold(page):

@@ -50,9 +50,8 @@ def test_fastest_and_slowest_want_three_laps_that_differ(module_of):
 
 def test_laps_are_pressed_listed_and_copied(server, script, open_page):
     script.do("start", timer="run")
-    page = open_page(server.page())
+    page = open_page(server.page(), permissions=["clipboard-read", "clipboard-write"])
     expect(digits(page, "run")).to_be_visible()
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
 
     press(page, "run", "Lap")
     choose(page, "run", "Laps")

@@ -30,7 +30,7 @@ def processor_seconds(browser):
 def test_cost_little_and_stand_still(server, script, browser, open_page, capsys):
     for number in range(COUNT):
         script.do("start", timer=f"timer {number:03}", duration=3000 + number * 7.013, warnings=[60, 10])
-    page = open_page(server.page(), viewport={"width": 1440, "height": 900})
+    page = open_page(server.page(), is_alone=True, viewport={"width": 1440, "height": 900})
     expect(page.locator("#timers > li")).to_have_count(COUNT)
     page.evaluate(SHIFTS)
     page.wait_for_timeout(1500)
@@ -93,7 +93,7 @@ def test_each_still_shows_its_own_second(server, script, open_page):
     """Painted together, a digit is late by 0.1 s at most; a busy machine may add something."""
     for number in range(40):
         script.do("start", timer=f"timer {number:03}", duration=3000 + number * 0.137)
-    page = open_page(server.page())
+    page = open_page(server.page(), is_alone=True)
     expect(page.locator("#timers > li")).to_have_count(40)
     page.wait_for_timeout(1500)
 

@@ -188,7 +188,7 @@ def test_what_was_removed_while_the_link_was_down_is_gone_afterwards(server, ope
     script = server.connect()
     script.do("start", timer="kitchen", duration=300)
     script.do("start", timer="oven", duration=300)
-    page = open_page(server.page())
+    page = open_page(server.page(), is_alone=True)
     expect(page.locator("[data-digits]")).to_have_count(2)
 
     page.context.set_offline(True)

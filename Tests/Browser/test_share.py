@@ -40,8 +40,7 @@ def token_in(address):
 
 def test_an_open_server_shares_both_links_and_says_what_they_allow(server, script, open_page):
     script.do("start", timer="tea 1", duration=3000)
-    page = open_page(server.page())
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = open_page(server.page(), permissions=["clipboard-read", "clipboard-write"])
     dialog = share(page)
 
     expect(dialog.locator(".view .hint")).to_contain_text("lets everybody control")
@@ -68,7 +67,7 @@ def test_a_code_is_made_here_and_shown_as_an_image(server, script, open_page):
 
 
 def test_a_token_that_controls_never_goes_into_a_link_to_look(guarded, open_page):
-    page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}")
+    page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     dialog = share(page)
 
     assert token_in(dialog.locator(".control .address").input_value()) == guarded.tokens["control"]
@@ -89,13 +88,13 @@ def test_a_token_that_controls_never_goes_into_a_link_to_look(guarded, open_page
     address = dialog.locator(".view .address").input_value()
     assert token_in(address) == guarded.tokens["view"]
 
-    screen = open_page(address)
+    screen = open_page(address, is_alone=True)
     expect(screen.locator("[data-digits]").first).to_have_text(re.compile(r"^49:|^50:"))
     assert guarded.tokens["view"] not in screen.url
 
 
 def test_who_only_looks_shares_only_looking(guarded, open_page):
-    page = open_page(f"{guarded.url}/?token={guarded.tokens['view']}")
+    page = open_page(f"{guarded.url}/?token={guarded.tokens['view']}", is_alone=True)
     expect(page.get_by_text("You may look, but not change anything.")).to_be_visible()
     dialog = share(page)
 
@@ -107,7 +106,7 @@ def test_who_only_looks_shares_only_looking(guarded, open_page):
 
 
 def test_who_is_not_let_in_is_told_and_may_put_in_a_token(guarded, open_page):
-    page = open_page(guarded.page())
+    page = open_page(guarded.page(), is_alone=True)
     expect(page.get_by_role("heading", name="The server does not let this page in")).to_be_visible()
 
     page.get_by_label("Token").fill(guarded.tokens["control"])

@@ -103,7 +103,7 @@ def test_hidden_for_ten_minutes_and_throttled(screen, scripted):
 
 def test_a_tab_that_was_frozen_is_right_at_once(server, script, open_page):
     script.do("start", timer="kitchen", duration=36000)
-    page = open_page(server.page("kitchen"), init_script=RECORD)
+    page = open_page(server.page("kitchen"), init_script=RECORD, is_alone=True)
     expect(digits(page)).to_have_text(re.compile(r"^9:59:5\d$"))
     devtools = page.context.new_cdp_session(page)
 
@@ -202,11 +202,11 @@ def test_a_restart_of_the_server_never_shows_the_full_duration_nor_nothing(serve
 
 
 def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # noqa: F811
-    control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}")
+    control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     control.evaluate(
         """(token) => fetch('/api/timers/tea/start', {method: 'POST', body: '{"duration":300}',
             headers: {Authorization: 'Bearer ' + token}})""", guarded.tokens["control"])
-    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}", init_script=EVERY_FRAME)
+    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}", init_script=EVERY_FRAME, is_alone=True)
     expect(digits(page, "tea")).to_have_text(re.compile(r"^4:5\d$"))
     page.evaluate("frames_seen.length = 0")
 

@@ -60,6 +60,7 @@ class Screen:
         self.page = open_page(
             server.page(name).replace(f":{server.port}/", f":{port}/"),
             init_script=WRONG_CLOCK.replace("SHIFT", str(shift_seconds * 1000)) + RECORD_CHANGES,
+            is_alone=True,
             wait_until="commit",  # they load side by side
             viewport=A_PHONE,
         )

@@ -22,7 +22,7 @@ def guarded(server):
 
 
 def test_the_token_leaves_the_address_bar_and_stays_with_the_tab(guarded, open_page):
-    page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}")
+    page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     page.get_by_label("Name").fill("tea")
     page.get_by_label("Duration").fill("5m")
     page.get_by_role("button", name="Start", exact=True).click()
@@ -36,13 +36,13 @@ def test_the_token_leaves_the_address_bar_and_stays_with_the_tab(guarded, open_p
 
 
 def test_who_may_only_look_can_press_nothing(guarded, open_page):
-    control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}")
+    control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     control.get_by_label("Name").fill("tea")
     control.get_by_label("Duration").fill("5m")
     control.get_by_role("button", name="Start", exact=True).click()
     control.locator('[data-timer="tea"][data-digits]').wait_for()
 
-    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}")
+    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}", is_alone=True)
     expect(page.locator("[data-digits]")).to_have_text(re.compile(r"^4:|^5:00"))
 
     page.mouse.move(5, 105)
@@ -58,13 +58,13 @@ def test_who_may_only_look_can_press_nothing(guarded, open_page):
         ("/?token=wrong", r"does not let this page in \(wrong token"),
     ])
 def test_a_visitor_without_a_token_is_told_in_words(guarded, open_page, address, words):
-    page = open_page(guarded.url + address)
+    page = open_page(guarded.url + address, is_alone=True)
 
     page.get_by_text(re.compile(words)).first.wait_for(timeout=5000)
 
 
 def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
-    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}")
+    page = open_page(f"{guarded.url}/?timer=tea&token={guarded.tokens['view']}", is_alone=True)
     page.get_by_text("waiting", exact=False).first.wait_for()
 
     subprocess.run(

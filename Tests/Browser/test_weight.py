@@ -19,7 +19,7 @@ NOT_ON_THE_SHELF = {"index.html", "sw.js", "timersync.md"}  # "./" is the first'
 def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsys):
     script.do("start", timer="kitchen", duration=300, title="Pasta", warnings=[60, 10])
     sizes = {}
-    page = open_page("about:blank")
+    page = open_page("about:blank", is_alone=True)
 
     def weigh(response):
         sizes[response.url] = len(response.body())
@@ -82,7 +82,7 @@ def install(page):
 def test_the_shell_is_there_when_the_server_is_not_and_knows_no_state(server, open_page):
     script = server.connect()
     script.do("start", timer="kitchen", duration=300)
-    page = open_page(server.page("kitchen"))
+    page = open_page(server.page("kitchen"), is_alone=True)
     expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:5|^5:0"))
     install(page)
     page.reload()
@@ -99,7 +99,7 @@ def test_the_shell_is_there_when_the_server_is_not_and_knows_no_state(server, op
 
 def test_neither_a_token_nor_an_answer_of_the_api_is_kept(server, script, open_page):
     script.do("start", timer="kitchen", duration=300)
-    page = open_page(server.page("kitchen"))
+    page = open_page(server.page("kitchen"), is_alone=True)
     install(page)
     page.goto(server.url + "/?timer=kitchen&token=secret-of-mine")
     page.evaluate("fetch('api/timers').then((answer) => answer.text())")
@@ -119,7 +119,7 @@ def test_neither_a_token_nor_an_answer_of_the_api_is_kept(server, script, open_p
 
 
 def test_it_can_be_installed(server, open_page):
-    page = open_page(server.page())
+    page = open_page(server.page(), is_alone=True)
     devtools = page.context.new_cdp_session(page)
 
     manifest = devtools.send("Page.getAppManifest")
