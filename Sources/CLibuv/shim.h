@@ -2,10 +2,6 @@
 #ifndef TIMERSYNC_CLIBUV_SHIM_H
 #define TIMERSYNC_CLIBUV_SHIM_H
 
-// accept4
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -18,6 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
+
+// glibc declares it where all of GNU is wanted, and the modules of the toolchain that have the same headers in them don't.
+#ifndef __USE_GNU
+extern int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
+#endif
 
 // Milliseconds since the peer's last byte arrived in the kernel; -1 when nobody knows.
 static inline int64_t shim_silence_milliseconds(int fd) {
