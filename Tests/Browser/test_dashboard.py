@@ -62,7 +62,7 @@ def test_until_a_time_of_day_ends_at_that_time_of_day(server, script, open_page)
     page = open_page(server.page(), timezone_id="Asia/Kathmandu")
     # Before, its instant of the press may lie ahead of the server, which refuses it and starts when it hears of it.
     # (Playwright's own `wait_for_function` would need a looser page policy.)
-    wait_until(page, lambda: page.evaluate("timersync.roundTrip !== null && timersync.roundTrip < 0.01"))
+    wait_until(page, lambda: page.evaluate("Boolean(window.timersync && timersync.roundTrip !== null && timersync.roundTrip < 0.01)"))
 
     make(page, "noon", "until 12:00")
 
