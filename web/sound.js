@@ -6,6 +6,8 @@ const TONES = {
   warning: [{ hertz: 880, from: 0, length: 0.12 }, { hertz: 880, from: 0.2, length: 0.12 }],
   zero: [{ hertz: 988, from: 0, length: 0.25 }, { hertz: 784, from: 0.3, length: 0.25 }, { hertz: 659, from: 0.6, length: 0.7 }]
 };
+const LATE = 0.5; // seconds that the audio clock may be behind
+const Context = window.AudioContext || window.webkitAudioContext;
 const SHAKES = { warning: [120, 80, 120], zero: [400, 150, 400, 150, 400] }; // milliseconds
 
 export class Sound {
@@ -13,14 +15,14 @@ export class Sound {
   constructor(changed) {
     this.changed = changed;
     this.audio = null;
-    this.planned = new Map(); // key → tones
+    this.planned = new Map(); // key → {due, tones}
     this.sounded = new Set(); // keys: a clock that is set back a little brings no moment twice
     this.wanted = [];
   }
 
   // "off" · "blocked" until somebody touches the page · "on" · "none": no audio here
   get status() {
-    if (!(window.AudioContext || window.webkitAudioContext)) {
+    if (!Context) {
       return "none";
     }
     return this.audio === null ? "off" : this.audio.state === "running" ? "on" : "blocked";
@@ -32,7 +34,7 @@ export class Sound {
       return;
     }
     if (this.audio === null) {
-      this.audio = new (window.AudioContext || window.webkitAudioContext)();
+      this.audio = new Context();
       this.audio.onstatechange = this.refresh.bind(this);
     }
     this.audio.resume().then(this.refresh.bind(this), () => {});
@@ -78,7 +80,8 @@ export class Sound {
     this.wanted.forEach((moment) => {
       const wait = moment.due - now;
       if (wait > 0 && wait < AHEAD && !this.sounded.has(moment.key)) {
-        this.planned.set(moment.key, this.play(TONES[moment.kind], this.audio.currentTime + wait));
+        const tones = this.play(TONES[moment.kind], this.audio.currentTime + wait);
+        this.planned.set(moment.key, { due: moment.due, tones: tones });
       }
     });
   }
@@ -102,12 +105,13 @@ export class Sound {
     });
   }
 
-  // What sounds already goes on to its end.
+  // What is due sounds to its end, though the audio clock may not be there yet.
   cancelAll() {
-    const now = this.audio.currentTime;
+    const now = performance.now() / 1000;
+    const latest = this.audio.currentTime + LATE;
     const sounded = this.sounded;
-    this.planned.forEach((tones, key) => {
-      if (tones[0].from > now) {
+    this.planned.forEach(({ due, tones }, key) => {
+      if (due > now || tones[0].from > latest) {
         tones.forEach((tone) => { tone.source.disconnect(); });
       } else {
         sounded.add(key);

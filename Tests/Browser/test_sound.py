@@ -11,6 +11,7 @@ RECORD_TONES = """
     const Real = AudioContext;
     window.tones = [];
     window.AudioContext = class extends Real {
+        get currentTime() { return super.currentTime * (window.audioPace || 1); }
         createOscillator() {
             const source = super.createOscillator();
             const start = source.start.bind(source), stop = source.disconnect.bind(source);
@@ -45,9 +46,9 @@ def move(page):
 
 @pytest.fixture
 def sounding(visit, scripted):
-    def sounding(query="", **fields):
+    def sounding(query="", pace=1, **fields):
         scripted.states = [state(**{**RUNNING, **fields})]
-        page = visit("?timer=kitchen&sound=1" + query, init_script=RECORD_TONES)
+        page = visit("?timer=kitchen&sound=1" + query, init_script=f"window.audioPace = {pace};" + RECORD_TONES)
         expect(digits(page)).not_to_be_empty()
         page.locator("#sound").wait_for()
         page.mouse.click(300, 300)
@@ -109,6 +110,15 @@ def test_nothing_sounds_twice(sounding, scripted):
     assert len(firsts(page)) == 1
     assert len(page.evaluate("tones")) == 3
     assert len(page.evaluate("shaken")) == 1
+
+
+def test_zero_sounds_though_the_audio_clock_is_not_there_yet(sounding):
+    page = sounding(pace=0.98, duration=300, elapsedTime=285)
+    end = zero(page, 285, 300)
+
+    wait_until(page, lambda: page.evaluate("performance.now() / 1000") > end + 0.5, seconds=20)
+
+    assert len(page.evaluate("tones")) == 3
 
 
 def test_a_blocked_browser_says_tap_to_enable(visit, scripted):

@@ -347,9 +347,10 @@ class TestLife:
             assert read_frame(plain) == (1, b"here")
 
     def test_the_peers_own_pings_are_life(self):
-        with running("--ping-seconds", "0.3") as server, contextlib.closing(server.web_socket()) as plain:
+        # Three times as long as silence may last, in steps that a busy machine may make four times as long.
+        with running("--ping-seconds", "1") as server, contextlib.closing(server.web_socket()) as plain:
             for _ in range(12):
-                time.sleep(0.1)
+                time.sleep(0.25)
                 plain.sendall(frame(9, b"x"))
                 assert read_frame(plain) == (10, b"x")
 
