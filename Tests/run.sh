@@ -94,16 +94,16 @@ tell_check() {
 }
 
 conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
-# The fuzzer is built and run in what the others leave. First come those that wait most of the time and mind to be late, two
-# of each; then the browsers, three of which want both cores, beside what does not mind; and those of their tests that are
-# held to their milliseconds are alone at the end.
+# The fuzzer is built and run in what the others leave. First come those that wait most of the time and mind to be late;
+# then the browsers, three of which want both cores, beside what does not mind; and those of their tests that are held to
+# their milliseconds are alone at the end.
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
 run_part BlackBox BlackBox -n 2 --dist worksteal &
 punctual=$!
-run_part Durability Durability -n 2 --dist worksteal &
+(run_part Durability Durability -n 2 --dist worksteal; run_suite WebSocketTransportTests) &
 wait "$punctual" $!
 run_part Browser Browser -n 3 --dist worksteal -m "not measured" &
-(run_suite WebSocketTransportTests; run_logged conformance "${conformance[@]}"; run_suite Hostile) &
+(run_logged conformance "${conformance[@]}"; run_suite Hostile) &
 wait
 run_part Browser-measured Browser -m measured
 for suite in BlackBox Durability WebSocketTransportTests Hostile Browser Browser-measured; do tell_suite "$suite"; done

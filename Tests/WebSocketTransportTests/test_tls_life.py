@@ -85,14 +85,14 @@ class TestSlowSecureReaders:
 
 class TestSecureLife:
     def test_silence_is_pinged_and_then_dropped(self, certificate):
-        with secure(certificate, "--ping-seconds", "0.3") as server:
+        with secure(certificate, "--ping-seconds", "1") as server:
             with contextlib.closing(server.web_socket()) as stream:
                 begin = time.monotonic()
                 assert read_frame(stream)[0] == 9
-                assert 0.2 < time.monotonic() - begin < 0.8
+                assert 0.9 < time.monotonic() - begin < 1.8
                 with pytest.raises((EOFError, OSError)):
                     read_frame(stream)
-                assert 0.5 < time.monotonic() - begin < 1.5
+                assert 1.8 < time.monotonic() - begin < 3.5
             assert counters(server)["silent"] == 1
 
     def test_a_silent_one_that_does_not_read_is_dropped_too(self, certificate):
@@ -104,9 +104,10 @@ class TestSecureLife:
                 assert counters(server)["webSockets"] == 0
 
     def test_a_pong_is_life(self, certificate):
-        with secure(certificate, "--ping-seconds", "0.2") as server:
+        # A busy machine may take most of a second to answer.
+        with secure(certificate, "--ping-seconds", "1") as server:
             with contextlib.closing(server.web_socket()) as stream:
-                for _ in range(5):
+                for _ in range(3):
                     opcode, payload = read_frame(stream)
                     assert opcode == 9
                     stream.sendall(frame(10, payload))
@@ -114,10 +115,10 @@ class TestSecureLife:
                 assert read_frame(stream) == (1, b"here")
 
     def test_the_peers_own_pings_are_life(self, certificate):
-        with secure(certificate, "--ping-seconds", "0.3") as server:
+        with secure(certificate, "--ping-seconds", "1") as server:
             with contextlib.closing(server.web_socket()) as stream:
                 for _ in range(12):
-                    time.sleep(0.1)
+                    time.sleep(0.25)
                     stream.sendall(frame(9, b"x"))
                     assert read_frame(stream) == (10, b"x")
 

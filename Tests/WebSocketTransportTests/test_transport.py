@@ -329,17 +329,18 @@ class TestBroadcast:
 
 class TestLife:
     def test_silence_is_pinged_and_then_dropped(self):
-        with running("--ping-seconds", "0.3") as server, contextlib.closing(server.web_socket()) as plain:
+        with running("--ping-seconds", "1") as server, contextlib.closing(server.web_socket()) as plain:
             begin = time.monotonic()
             assert read_frame(plain)[0] == 9
-            assert 0.2 < time.monotonic() - begin < 0.8
+            assert 0.9 < time.monotonic() - begin < 1.8
             with pytest.raises((EOFError, ConnectionError)):
                 read_frame(plain)
-            assert 0.5 < time.monotonic() - begin < 1.5
+            assert 1.8 < time.monotonic() - begin < 3.5
 
     def test_a_pong_is_life(self):
-        with running("--ping-seconds", "0.2") as server, contextlib.closing(server.web_socket()) as plain:
-            for _ in range(5):
+        # A busy machine may take most of a second to answer.
+        with running("--ping-seconds", "1") as server, contextlib.closing(server.web_socket()) as plain:
+            for _ in range(3):
                 opcode, payload = read_frame(plain)
                 assert opcode == 9
                 plain.sendall(frame(10, payload))
