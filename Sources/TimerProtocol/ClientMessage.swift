@@ -57,7 +57,7 @@ public struct RequestKey: Hashable, Sendable {
   public static let bytesMax = 64
 
   public static func == (left: Self, right: Self) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
+    left.text.isSpelled(right.text)
   }
 
   public func hash(into hasher: inout Hasher) {

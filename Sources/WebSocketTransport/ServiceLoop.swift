@@ -223,8 +223,11 @@ public final class ServiceLoop {
     case .respond(let response, let request):
       requests.removeValue(forKey: request)?.answer(response)
     case .wake(let delay):
-      guard let delay else { return wakeTimer?.cancel() ?? () }
-      wakeTimer?.set(afterMicroseconds: delay, from: handledAt)
+      if let delay {
+        wakeTimer?.set(afterMicroseconds: delay, from: handledAt)
+      } else {
+        wakeTimer?.cancel()
+      }
     case .stop: startStopping()
     }
   }

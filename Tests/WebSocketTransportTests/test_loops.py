@@ -133,16 +133,24 @@ class TestHTTP:
             assert ask(server, handshake(path="/ws?refuse=yes"))[0] == 403
 
 
+def ends_of_ten_beside(count, server):
+    """So many connections that are let in, and how each of ten more ends beside them."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            ws = stack.enter_context(connect(server.url))
+            assert say(ws, "hi") == "hi"
+        ends = []
+        for _ in range(10):
+            with connect(server.url) as ws:
+                ends.append(closing(ws))
+    return ends
+
+
 class TestLimits:
     def test_connections_are_bounded_over_all_loops(self):
         with running(*THREE, "--connections-max", "10") as server:
-            with contextlib.ExitStack() as stack:
-                for _ in range(10):
-                    ws = stack.enter_context(connect(server.url))
-                    assert say(ws, "hi") == "hi"
-                for _ in range(10):
-                    with connect(server.url) as ws:
-                        assert closing(ws) == (1013, "too many connections")
+            for code, reason in ends_of_ten_beside(10, server):
+                assert (code, reason) == (1013, "too many connections")
             # The places are given back.
             def one_is_let_in():
                 with connect(server.url) as ws:
@@ -157,14 +165,8 @@ class TestLimits:
     def test_an_address_is_bounded_over_all_loops(self):
         few = ("--connections-per-address", "5", "--loopback-bounded", "yes")
         with running(*THREE, *few) as server:
-            with contextlib.ExitStack() as stack:
-                for _ in range(5):
-                    ws = stack.enter_context(connect(server.url))
-                    assert say(ws, "hi") == "hi"
-                for _ in range(10):
-                    with connect(server.url) as ws:
-                        code, reason = closing(ws)
-                        assert code == 1013 and "address" in reason
+            for code, reason in ends_of_ten_beside(5, server):
+                assert code == 1013 and "address" in reason
 
     def test_http_connections_are_bounded_over_all_loops(self):
         with running(*THREE, "--http-connections", "30") as server:
