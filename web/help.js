@@ -2,7 +2,9 @@
 
 import { closeDialog, focusFirst, openDialog } from "./dialog.js";
 import { areKeysOn, switchKeys } from "./keys.js";
-import { LANGUAGES, define, language, rememberLanguage, t } from "./language.js";
+import { CHOSEN_IN, LANGUAGES, define, language, t } from "./language.js";
+
+const NAMES = { en: "English", de: "Deutsch", es: "Español", fr: "Français", ar: "العربية" };
 
 define({
   "help.title": "Keys and settings",
@@ -21,12 +23,12 @@ export function openHelp(bindings) {
   box.checked = areKeysOn();
   box.addEventListener("change", function () { switchKeys(box.checked); });
   const select = dialog.find("#language");
-  LANGUAGES.forEach(function (one) {
+  LANGUAGES.forEach(function (code) {
     const option = document.createElement("option");
-    option.value = one.code;
-    option.lang = one.code;
-    option.textContent = one.name;
-    option.selected = one.code === language();
+    option.value = code;
+    option.lang = code;
+    option.textContent = NAMES[code];
+    option.selected = code === language();
     select.appendChild(option);
   });
   dialog.find("form").addEventListener("submit", function (event) {
@@ -39,13 +41,21 @@ export function openHelp(bindings) {
 // The page is made of words everywhere: it is loaded anew.
 function change(code) {
   const here = new URL(location.href);
-  rememberLanguage(code);
+  remember(code);
   here.searchParams.delete("lang");
   closeDialog();
   if (here.href === location.href) {
     location.reload();
   } else {
     location.href = here.href;
+  }
+}
+
+function remember(code) {
+  try {
+    localStorage.setItem(CHOSEN_IN, code);
+  } catch (error) {
+    return; // the address still says it
   }
 }
 

@@ -2,19 +2,14 @@
 // in for whatever is not translated. A translation is a file of its own (`language-de.js`); only the one that is spoken
 // is loaded.
 
-export const LANGUAGES = [
-  { code: "en", name: "English" },
-  { code: "de", name: "Deutsch" },
-  { code: "es", name: "Español" },
-  { code: "fr", name: "Français" },
-  { code: "ar", name: "العربية", isRightToLeft: true }
-];
-const KEY = "timersync.language";
+export const LANGUAGES = ["en", "de", "es", "fr", "ar"];
+const RIGHT_TO_LEFT = ["ar"];
+export const CHOSEN_IN = "timersync.language";
 
 const english = {};
-const tables = { en: english };
+export const tables = { en: english };
 const plurals = { en: onlyOneIsOne };
-let spoken = LANGUAGES[0];
+let spoken = "en";
 
 // Resolved when `t` speaks the reader's language, or English when that can't be had.
 export const languageReady = speak(preferredLanguage());
@@ -26,12 +21,12 @@ export function define(words) {
 
 // The words for a key, with the places filled in. An unknown key is shown as it is.
 export function t(key, fields) {
-  const found = tables[spoken.code][key] === undefined ? english[key] : tables[spoken.code][key];
+  const found = tables[spoken][key] || english[key];
   if (found === undefined) {
     return key;
   }
   const text = typeof found === "string" ? found : found[category(fields.n)] || found.other;
-  return text.replace(/\{([a-zA-Z]+)\}/g, function (whole, name) {
+  return text.replace(/\{([a-zA-Z]+)\}/g, (whole, name) => {
     return fields === undefined || fields[name] === undefined ? whole : isolated(fields[name]);
   });
 }
@@ -39,9 +34,9 @@ export function t(key, fields) {
 // Fills elements that name their words: `data-t` the text, `data-t-label` the aria-label, `data-t-placeholder` the
 // placeholder.
 export function translate(root) {
-  each(root, "data-t", function (element, words) { element.textContent = words; });
-  each(root, "data-t-label", function (element, words) { element.setAttribute("aria-label", words); });
-  each(root, "data-t-placeholder", function (element, words) { element.setAttribute("placeholder", words); });
+  each(root, "data-t", (element, words) => { element.textContent = words; });
+  each(root, "data-t-label", (element, words) => { element.setAttribute("aria-label", words); });
+  each(root, "data-t-placeholder", (element, words) => { element.setAttribute("placeholder", words); });
 }
 
 // A translation says who it is. `plural` stands in where the browser has no `Intl.PluralRules`.
@@ -50,62 +45,51 @@ export function learn(code, words, plural) {
   plurals[code] = plural;
 }
 
-export function table(code) {
-  return tables[code];
-}
-
 // What the address asks for, else what was chosen on this device, else what the browser is set to.
-export function preferredLanguage() {
+function preferredLanguage() {
   const wished = [new URLSearchParams(location.search).get("lang"), remembered()].concat(navigator.languages || []);
-  return wished.filter(Boolean).map(function (tag) { return tag.toLowerCase().split("-")[0]; }).find(isKnown) || "en";
-}
-
-export function rememberLanguage(code) {
-  try {
-    localStorage.setItem(KEY, code);
-  } catch (error) {
-    return; // the address still says it
-  }
+  return wished.filter(Boolean).map((tag) => tag.toLowerCase().split("-")[0]).find(isKnown) || "en";
 }
 
 export function language() {
-  return spoken.code;
+  return spoken;
 }
 
 // — inside —
 
 function each(root, attribute, apply) {
-  Array.from(root.querySelectorAll("[" + attribute + "]")).forEach(function (element) {
+  Array.from(root.querySelectorAll("[" + attribute + "]")).forEach((element) => {
     apply(element, t(element.getAttribute(attribute)));
   });
 }
 
 function speak(code) {
-  return load(code).then(function () { adopt(code); }, function () { adopt("en"); });
+  return load(code).then(() => { adopt(code); }, () => { adopt("en"); });
 }
 
 function adopt(code) {
-  spoken = LANGUAGES.find(function (one) { return one.code === code; });
-  document.documentElement.setAttribute("lang", code);
-  document.documentElement.setAttribute("dir", spoken.isRightToLeft ? "rtl" : "ltr");
+  const root = document.documentElement;
+  spoken = code;
+  root.setAttribute("lang", code);
+  root.setAttribute("dir", RIGHT_TO_LEFT.indexOf(code) >= 0 ? "rtl" : "ltr");
 }
 
 function load(code) {
   if (tables[code] !== undefined) {
     return Promise.resolve();
   }
-  return new Promise(function (resolve, reject) {
+  return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.type = "module";
     script.src = "language-" + code + ".js";
-    script.onload = function () { return tables[code] === undefined ? reject() : resolve(); };
+    script.onload = () => tables[code] === undefined ? reject() : resolve();
     script.onerror = reject;
     document.head.appendChild(script);
   });
 }
 
 function category(n) {
-  return window.Intl && Intl.PluralRules ? new Intl.PluralRules(spoken.code).select(n) : plurals[spoken.code](n);
+  return window.Intl && Intl.PluralRules ? new Intl.PluralRules(spoken).select(n) : plurals[spoken](n);
 }
 
 function onlyOneIsOne(n) {
@@ -114,16 +98,16 @@ function onlyOneIsOne(n) {
 
 // A name in another script must not turn the sentence around it.
 function isolated(value) {
-  return spoken.isRightToLeft && typeof value === "string" ? "\u2068" + value + "\u2069" : String(value);
+  return document.documentElement.dir === "rtl" && typeof value === "string" ? "\u2068" + value + "\u2069" : String(value);
 }
 
 function isKnown(code) {
-  return LANGUAGES.some(function (one) { return one.code === code; });
+  return LANGUAGES.indexOf(code) >= 0;
 }
 
 function remembered() {
   try {
-    return localStorage.getItem(KEY);
+    return localStorage.getItem(CHOSEN_IN);
   } catch (error) {
     return null;
   }

@@ -25,7 +25,7 @@ def tables(browser, web_files):
                 tables["en"].update(page.evaluate(f"({words})"))
     for code in CODES:
         tables[code] = page.evaluate(
-            "(code) => import('/language-' + code + '.js').then(() => import('/language.js')).then((module) => module.table(code))",
+            "(code) => import('/language-' + code + '.js').then(() => import('/language.js')).then((module) => module.tables[code])",
             code)
     page.close()
     return tables
