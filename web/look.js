@@ -79,8 +79,17 @@ function addRing(stage) {
   ring.setAttribute("viewBox", "0 0 100 100");
   ring.setAttribute("aria-hidden", "true");
   ring.appendChild(circle("whole"));
-  stage.ring = ring.appendChild(circle("left"));
+  const left = ring.appendChild(circle("left"));
   stage.find(".stage").appendChild(ring);
+  stage.room = roomInRing;
+  stage.showProgress = (fraction) => {
+    left.style.strokeDashoffset = (100 - 100 * fraction).toFixed(2); // nothing is left of what has no end
+  };
+}
+
+function roomInRing(stage) {
+  const side = 0.74 * Math.min(stage.clientWidth, stage.clientHeight);
+  return { width: side, height: side };
 }
 
 function circle(name) {

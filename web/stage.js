@@ -11,7 +11,6 @@ export class Stage {
     this.name = name;
     this.element = document.importNode(template.content, true).firstElementChild;
     this.digits = this.find(".digits");
-    this.ring = null; // an SVG circle, when the address asks for one
     this.shape = null;
     this.warnings = "";
     translate(this.element);
@@ -30,7 +29,7 @@ export class Stage {
     this.write(state === null ? "" : shown.text);
     setAttribute(this.element, "data-status", state === null ? "unknown" : state.status);
     setAttribute(this.element, "data-level", state === null ? "calm" : shown.level);
-    this.showProgress(state, shown);
+    this.showProgress(state === null ? null : shown.fraction, state);
     this.showLine(state === null || !state.message ? "" : state.message.text);
     this.fit(state);
   }
@@ -66,27 +65,26 @@ export class Stage {
     if (this.digits.hidden) {
       return;
     }
-    const stage = this.digits.parentElement;
-    const part = this.ring === null ? 1 : 0.74;
     this.digits.style.fontSize = "100px";
     const size = this.digits.getBoundingClientRect();
     const width = size.width * (this.isPadded ? 1.28 : 1);
-    const room = part === 1 ? stage.clientWidth : Math.min(stage.clientWidth, stage.clientHeight) * part;
-    const scale = Math.min(room / width, stage.clientHeight * part / size.height);
-    this.digits.style.fontSize = Math.floor(100 * scale) + "px";
+    const room = this.room(this.digits.parentElement);
+    this.digits.style.fontSize = Math.floor(100 * Math.min(room.width / width, room.height / size.height)) + "px";
+  }
+
+  // What the digits may fill.
+  room(stage) {
+    return { width: stage.clientWidth, height: stage.clientHeight };
   }
 
   // — inside —
 
-  showProgress(state, shown) {
+  // fraction: null when there is no end.
+  showProgress(fraction, state) {
     const bar = this.find(".progress");
-    const isEndless = state === null || shown.fraction === null;
-    bar.hidden = isEndless;
-    if (this.ring !== null) {
-      this.ring.style.strokeDashoffset = isEndless ? 100 : (100 - 100 * shown.fraction).toFixed(2);
-    }
-    if (!isEndless) {
-      bar.firstElementChild.style.transform = "scaleX(" + shown.fraction.toFixed(4) + ")";
+    bar.hidden = fraction === null;
+    if (fraction !== null) {
+      bar.firstElementChild.style.transform = "scaleX(" + fraction.toFixed(4) + ")";
       this.showMarks(bar, state);
     }
   }
