@@ -16,7 +16,7 @@ export class Watch {
     this.clock = new ServerClock();
     this.token = token;
     this.listeners = {};
-    this.watchers = new Set();
+    this.watchers = [];
     this.refusal = null; // why the server lets no socket in, as far as it says
     this.doubtUntil = 0;
     this.client = new Client({
@@ -59,15 +59,11 @@ export class Watch {
   }
 
   // Calls `show(state, reading)` now and whenever what is shown changes, by itself or not;
-  // `show(null, null)` when nobody has started it. Gives a function that ends this.
+  // `show(null, null)` when nobody has started it.
   watch(name, show) {
     const watcher = { name: name, show: show, next: null, last: null };
-    this.watchers.add(watcher);
+    this.watchers.push(watcher);
     this.paint(watcher);
-    return () => {
-      clearTimeout(watcher.next);
-      this.watchers.delete(watcher);
-    };
   }
 
   start() {
@@ -151,11 +147,7 @@ export class Watch {
   }
 
   paintNamed(name) {
-    this.watchers.forEach((watcher) => {
-      if (watcher.name === name) {
-        this.paint(watcher);
-      }
-    });
+    this.watchers.filter((watcher) => watcher.name === name).forEach(this.paint, this);
   }
 
   // Shows a timer and comes back at the instant at which its text changes.
