@@ -1,21 +1,19 @@
 // Sound, speech and a shake on a display: loaded when they are wanted.
 
 import { page } from "./page.js";
-import { called, upcoming } from "./alerts.js";
-import { session } from "./display.js";
+import { Bell, inWords } from "./alerts.js";
+import { moments, onChange, session } from "./display.js";
 import { t } from "./language.js";
 import { setAttribute, setText } from "./shell.js";
 import { Sound, shake, speak } from "./sound.js";
 
-const TRUE_FOR = 2; // seconds in which "one minute left" may still be said
-
 const button = document.getElementById("sound");
 const sound = new Sound(showStatus);
-let next = null;
+const bell = new Bell(session.now.bind(session), reach);
 
 button.addEventListener("click", toggle);
 ["pointerdown", "keydown"].forEach((type) => { document.addEventListener(type, unblock); });
-["timer", "removed", "clock"].forEach((type) => { session.on(type, plan); });
+onChange(plan);
 if (isOn("sound")) {
   sound.turnOn();
 }
@@ -42,43 +40,32 @@ function showStatus() {
   document.body.classList.toggle("blocked", sound.status === "blocked");
 }
 
-// All moments of all timers of this page, reckoned from their states.
 function plan() {
-  clearTimeout(next);
+  const all = moments();
   const now = session.now();
-  if (now === null) {
-    return;
-  }
-  const moments = page.timers.map(session.state, session)
-    .filter((state) => state !== undefined)
-    .reduce((all, state) => all.concat(upcoming(state, now).map(named, state)), [])
-    .sort((one, other) => one.at - other.at);
-  sound.plan(moments.filter((moment) => moment.isWarning).map((moment) => {
-    return { key: moment.key, in: moment.at - now, kind: moment.kind };
+  sound.plan(all.filter(isWarning).map((moment) => {
+    const state = moment.state;
+    return { key: [state.timer, state.revision, moment.left].join("/"), in: moment.at - now, kind: kindOf(moment) };
   }));
-  if (moments.length > 0 && moments[0].at - now < 86400) {
-    next = setTimeout(reach, Math.ceil((moments[0].at - now) * 1000), moments[0]);
+  bell.plan(all);
+}
+
+function reach(reached) {
+  const warnings = reached.filter(isWarning).map(kindOf);
+  if (warnings.length > 0 && sound.status === "on") {
+    shake(warnings.indexOf("zero") >= 0 ? "zero" : "warning");
+  }
+  if (isOn("speech")) {
+    reached.map(inWords).forEach(speak);
   }
 }
 
-function named(moment) {
-  return Object.assign({}, moment, {
-    key: [this.timer, this.revision, moment.left].join("/"),
-    kind: moment.left === 0 ? "zero" : "warning",
-    title: this.title || this.timer
-  });
+function isWarning(moment) {
+  return moment.left === 0 || (moment.state.warnings || []).indexOf(moment.left) >= 0;
 }
 
-function reach(moment) {
-  const isTrue = session.now() - moment.at < TRUE_FOR;
-  const words = called(moment.left);
-  if (isTrue && moment.isWarning && sound.status === "on") {
-    shake(moment.kind);
-  }
-  if (isTrue && isOn("speech")) {
-    speak(moment.title + ": " + t(words.key, { n: words.n }));
-  }
-  plan();
+function kindOf(moment) {
+  return moment.left === 0 ? "zero" : "warning";
 }
 
 function isOn(name) {

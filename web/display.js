@@ -1,29 +1,27 @@
 // One timer, or several side by side, filling a screen.
 
 import { page } from "./page.js";
-import { called, upcoming } from "./alerts.js";
+import { Bell, inWords, upcoming } from "./alerts.js";
 import { keepAwake } from "./awake.js";
 import { Follower } from "./follower.js";
-import { define, languageReady, t, translate } from "./language.js";
+import { define, languageReady, translate } from "./language.js";
 import { addModule, addStyle, fill } from "./markup.js";
 import { announce, surround } from "./shell.js";
 import { Stage } from "./stage.js";
 import { showInTab } from "./tab.js";
 import { Watch } from "./watch.js";
 
-const TRUE_FOR = 2; // seconds in which "one minute left" may still be said
 const WAKERS = ["pointermove", "pointerdown", "touchstart", "keydown", "focusin"];
 
 define({
   "display.open": "Controls", "display.time": "Time of {name}", "display.waiting": "Waiting for the start of",
   "status.idle": "ready", "status.running": "running", "status.paused": "paused", "status.finished": "finished",
-  "status.overtime": "overtime", "alert.zero": "time is up",
-  "alert.minutes": { one: "{n} minute left", other: "{n} minutes left" },
-  "alert.seconds": { one: "{n} second left", other: "{n} seconds left" }
+  "status.overtime": "overtime"
 });
 
 export const session = new Watch(Follower, { timers: page.timers });
 export const stages = [];
+const bell = new Bell(session.now.bind(session), say);
 const main = document.getElementById("view");
 const isPlain = Array.from(page.options.keys()).every((name) => name === "timer");
 
@@ -42,9 +40,7 @@ function start() {
 function begin() {
   main.classList.add("ready");
   surround(session);
-  session.on("timer", planAll);
-  session.on("removed", planAll);
-  session.on("clock", planAll);
+  onChange(plan);
   session.start();
   keepAwake();
   setTimeout(openControls, 10000);
@@ -77,28 +73,22 @@ function showSignal(stage) {
 
 // — words for those who listen, never each second —
 
-function planAll() {
-  stages.forEach(plan);
+function plan() {
+  bell.plan(moments().filter((moment) => moment.isSpoken));
 }
 
-function plan(stage) {
-  clearTimeout(stage.nextWord);
-  const state = session.state(stage.name);
-  const now = session.now();
-  const since = Math.max(now, stage.saidTo || 0); // a clock set back says nothing twice
-  const next = state === undefined || now === null ? undefined : upcoming(state, since).find((moment) => moment.isSpoken);
-  if (next !== undefined && next.at - now < 86400) {
-    stage.nextWord = setTimeout(reach, Math.ceil((next.at - now) * 1000), stage, state, next);
-  }
+function say(reached) {
+  announce(reached.map(inWords).join(". "));
 }
 
-function reach(stage, state, moment) {
-  if (session.now() - moment.at < TRUE_FOR) {
-    const words = called(moment.left);
-    stage.saidTo = moment.at + 1;
-    announce((state.title || state.timer) + ": " + t(words.key, { n: words.n }));
-  }
-  plan(stage);
+// What is to come on this page's timers.
+export function moments() {
+  return upcoming(page.timers.map(session.state, session).filter(Boolean), session.now());
+}
+
+// Whenever that may have changed.
+export function onChange(plan) {
+  ["timer", "removed", "clock"].forEach((type) => { session.on(type, plan); });
 }
 
 // — controls: loaded with the first movement, or after a while —
