@@ -7,6 +7,14 @@ const HIGH = 1.8;
 
 const grid = document.getElementById("stages");
 
+// Sizes that differ by chance look like an order of rank: all take that of the smallest.
+stages.forEach((stage) => {
+  const fit = stage.fit;
+  stage.fit = (state) => {
+    fit.call(stage, state);
+    even();
+  };
+});
 arrange();
 window.addEventListener("resize", arrange);
 
@@ -21,4 +29,10 @@ function arrange() {
   grid.style.gridTemplate = "repeat(" + rows + ", minmax(0, 1fr)) / repeat(" + columns + ", minmax(0, 1fr))";
   grid.style.setProperty("--unit", Math.min(width / columns, height / rows) / 100 + "px");
   stages.forEach((stage) => { stage.fit(); });
+}
+
+function even() {
+  const shown = stages.filter((stage) => !stage.digits.hidden);
+  const size = Math.min.apply(null, shown.map((stage) => stage.size)) + "px";
+  shown.filter((stage) => stage.digits.style.fontSize !== size).forEach((stage) => { stage.digits.style.fontSize = size; });
 }

@@ -69,7 +69,8 @@ export class Stage {
     const size = this.digits.getBoundingClientRect();
     const width = size.width * (this.isPadded ? 1.28 : 1);
     const room = this.room(this.digits.parentElement);
-    this.digits.style.fontSize = Math.floor(100 * Math.min(room.width / width, room.height / size.height)) + "px";
+    this.size = Math.floor(100 * Math.min(room.width / width, room.height / size.height));
+    this.digits.style.fontSize = this.size + "px";
   }
 
   // What the digits may fill.

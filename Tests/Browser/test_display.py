@@ -240,6 +240,27 @@ def test_several_timers_stand_side_by_side(visit, scripted):
     assert scripted.sent("subscribe")[0]["timers"] == ["a", "b", "c"]
 
 
+def test_the_digits_of_several_timers_are_of_one_size(visit, scripted):
+    scripted.states = [state(timer="a", duration=36000, time=36000), state(timer="b", elapsedTime=295)]
+    page = visit("?timer=a&timer=b&timer=nobody")
+    expect(digits(page, "a")).to_have_text("10:00:00")
+
+    def sizes():
+        return {float(digits(page, name).evaluate("(element) => element.style.fontSize.replace('px', '')")) for name in "ab"}
+
+    (together,) = sizes()
+    assert digits(page, "a").bounding_box()["width"] > 0.9 * page.locator(".stage").first.bounding_box()["width"]
+
+    scripted.snapshot(state(timer="a", revision=6, elapsedTime=295))
+    expect(digits(page, "a")).to_have_text("0:05")
+    (larger,) = sizes()
+    assert larger > together
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    wait_until(page, lambda: sizes() != {larger})
+    assert len(sizes()) == 1
+
+
 # — a line to the speaker —
 
 
