@@ -19,10 +19,16 @@ import urllib.parse
 
 import pytest
 import websockets.sync.client
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 WEB = pathlib.Path(__file__).resolve().parents[2] / "web"
 START_WITHIN = 20
+
+
+# How long a page may take before it counts as hung. A busy machine takes seconds for what is there in a moment; where a
+# test holds the page to a time, it says so by what the page itself has written down.
+PATIENCE = 20_000  # milliseconds
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_configure(config):
@@ -259,7 +265,7 @@ def open_page(new_page):
         page = new_page(**options)
         if init_script is not None:
             page.add_init_script(init_script)
-        page.set_default_timeout(8000)
+        page.set_default_timeout(PATIENCE)
         page.goto(address, wait_until=wait_until)
         return page
 

@@ -44,3 +44,17 @@ def has_status(page, name, status):
 
 def bulletin(page):
     return page.locator("#bulletin p, .pad .told")
+
+
+def seconds_of(text):
+    parts = [int(part) for part in text.lstrip("-").split(":")]
+    total = sum(part * 60 ** place for place, part in enumerate(reversed(parts)))
+    return -total if text.startswith("-") else total
+
+
+def assert_right(page, script, name="kitchen"):
+    """A countdown shows what the server says, which is asked before and after, however long it takes to look."""
+    before = script.do("get", timer=name)["time"]
+    shown = seconds_of(digits(page, name).text_content())
+    after = script.do("get", timer=name)["time"]
+    assert after - 0.2 <= shown <= before + 1.2

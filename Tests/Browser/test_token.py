@@ -60,7 +60,7 @@ def test_who_may_only_look_can_press_nothing(guarded, open_page):
 def test_a_visitor_without_a_token_is_told_in_words(guarded, open_page, address, words):
     page = open_page(guarded.url + address, is_alone=True)
 
-    page.get_by_text(re.compile(words)).first.wait_for(timeout=5000)
+    page.get_by_text(re.compile(words)).first.wait_for()
 
 
 def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
@@ -70,4 +70,4 @@ def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
     subprocess.run(
         [guarded.binary, "token", "remove", "view", "--data", str(guarded.data)], check=True, timeout=20)
 
-    page.get_by_text("does not let this page in", exact=False).first.wait_for(timeout=5000)
+    page.get_by_text("does not let this page in", exact=False).first.wait_for()

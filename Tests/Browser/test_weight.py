@@ -83,18 +83,18 @@ def test_the_shell_is_there_when_the_server_is_not_and_knows_no_state(server, op
     script = server.connect()
     script.do("start", timer="kitchen", duration=300)
     page = open_page(server.page("kitchen"), is_alone=True)
-    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:5|^5:0"))
+    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:|^5:00"))
     install(page)
     page.reload()
-    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:5|^5:0"))
+    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:|^5:00"))
 
     server.kill()
     page.reload()
 
-    expect(page.locator("#link")).to_contain_text("Offline", timeout=10000)
+    expect(page.locator("#link")).to_contain_text("Offline")
     assert page.locator("[data-digits]").text_content() == ""
     server.start()
-    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:"), timeout=25000)
+    expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:"))
 
 
 def test_neither_a_token_nor_an_answer_of_the_api_is_kept(server, script, open_page):
@@ -180,4 +180,4 @@ def test_another_page_can_use_the_client_as_documented(server, script, open_page
     example = example.replace("ws://localhost:8080", server.url.replace("http", "ws"))
     page.evaluate("(async () => {" + example.replace("document.title = ", "window.shownText = ") + "})()")
 
-    wait_until(page, lambda: re.match("^4:5", page.evaluate("window.shownText || ''")))
+    wait_until(page, lambda: re.match("^4:", page.evaluate("window.shownText || ''")))
