@@ -131,6 +131,21 @@ def test_a_language_that_can_not_be_had_is_english(server, open_page):
     expect(page.get_by_role("heading", name="Timers", exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    "language, title, direction", [("ar", "Eröffnung und Begrüßung der Gäste", "ltr"), ("en", "افتتاح الحفل والترحيب بالضيوف", "rtl")])
+def test_a_title_in_another_script_is_cut_at_its_own_end(server, script, open_page, language, title, direction):
+    script.do("start", timer="kitchen", duration=3000, title=title)
+    script.do("message", timer="kitchen", text=title)
+
+    for query, places in (("?", ["h2"]), ("?timer=kitchen&control&", ["h1"]), ("?timer=kitchen&", ["h1", ".line"])):
+        page = open_page(server.page() + query + "lang=" + language, viewport={"width": 320, "height": 568})
+        for place in places:
+            element = page.locator(f"main {place}", has_text=title)
+            expect(element).to_be_visible()
+            assert element.evaluate("(element) => getComputedStyle(element).direction") == direction, (query, place)
+        expect(page.locator("html")).to_have_attribute("dir", "rtl" if language == "ar" else "ltr")
+
+
 def test_arabic_runs_from_right_to_left_and_its_digits_do_not(server, script, open_page):
     script.do("start", timer="kitchen", duration=3000, title="Pasta")
     page = open_page(server.page() + "?lang=ar")
