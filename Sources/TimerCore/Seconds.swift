@@ -26,6 +26,16 @@ public struct Seconds: Hashable, Sendable {
     Double(microseconds) / 1_000_000
   }
 
+  /// For an error's words: in decimal, never with an exponent, as in `90.5`, `3600` and `-0.000001`.
+  public var text: String {
+    let magnitude = microseconds.magnitude
+    let whole = "\(microseconds < 0 ? "-" : "")\(magnitude / 1_000_000)"
+    // A one in front keeps the zeros behind the point.
+    var digits = String(magnitude % 1_000_000 + 1_000_000).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return digits.isEmpty ? whole : "\(whole).\(digits)"
+  }
+
   /// 2⁵³ microseconds: up to here a `Double` of seconds keeps each microsecond apart.
   private static let representable = 9_007_199_254.0
 }

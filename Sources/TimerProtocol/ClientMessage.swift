@@ -28,6 +28,10 @@ public enum ClientRequest: Equatable, Sendable {
   /// What an interval may be, beside zero.
   public static let intervals: ClosedRange<Seconds> = 0.1...3600
 
+  /// The same in words.
+  public static let intervalRule =
+    "0 for changes only, or \(intervals.lowerBound.text) to \(intervals.upperBound.text)"
+
   /// Whether it may change a timer.
   public var isChange: Bool {
     switch self {

@@ -85,7 +85,7 @@ extension ErrorReply {
       )
     case .outOfRange(let field, let limit):
       self.init(
-        .outOfRange, "\"\(field)\" is out of range; the nearest allowed is \(limit.inSeconds)",
+        .outOfRange, "\"\(field)\" is out of range; the nearest allowed is \(limit.text)",
         limit: limit)
     case .pressOutOfRange:
       self.init(

@@ -133,11 +133,11 @@ struct RequestFields {
 
   private func duration() throws(ErrorReply) -> Seconds? {
     guard let number = try number("duration") else { return nil }
-    guard number > 0 else {
-      throw outOfRange("duration", number, "more than 0", limit: Seconds(microseconds: 1))
-    }
+    let rule = "more than 0 and at most \(TimerLimits.durationMax.text)"
+    guard number > 0 else { throw outOfRange("duration", rule, limit: Seconds(microseconds: 1)) }
     return try seconds(
-      "duration", max(number, 0.000_001), in: Seconds(microseconds: 1)...TimerLimits.durationMax)
+      "duration", max(number, 0.000_001), in: Seconds(microseconds: 1)...TimerLimits.durationMax,
+      rule)
   }
 
   func addedSeconds() throws(ErrorReply) -> Seconds {
@@ -152,7 +152,8 @@ struct RequestFields {
   func interval() throws(ErrorReply) -> Seconds {
     guard let number = try number("interval") else { return 1 }
     if number == 0 { return .zero }
-    return try seconds("interval", number, in: ClientRequest.intervals)
+    return try seconds(
+      "interval", number, in: ClientRequest.intervals, ClientRequest.intervalRule)
   }
 
   func instant(_ name: String) throws(ErrorReply) -> Instant? {
@@ -185,25 +186,25 @@ struct RequestFields {
     guard elements.count <= TimerLimits.warningsMax else {
       throw .badRequest("\"warnings\" has to have at most \(TimerLimits.warningsMax) elements")
     }
+    let rule = "numbers from 0 to \(TimerLimits.durationMax.text)"
     var warnings: [Seconds] = []
     for element in elements {
       guard case .number(let number) = element else {
         throw wrongType("warnings", "a list of seconds like [60,10]", value)
       }
-      warnings.append(try seconds("warnings", number.value, in: .zero...TimerLimits.durationMax))
+      warnings.append(
+        try seconds("warnings", number.value, in: .zero...TimerLimits.durationMax, rule))
     }
     return warnings
   }
 
   private func seconds(
-    _ name: String, _ number: Double, in range: ClosedRange<Seconds>
+    _ name: String, _ number: Double, in range: ClosedRange<Seconds>, _ rule: String
   ) throws(ErrorReply) -> Seconds {
     let length = Seconds(clamping: number)
     guard range.contains(length) else {
       let limit = length < range.lowerBound ? range.lowerBound : range.upperBound
-      throw outOfRange(
-        name, number, "\(range.lowerBound.inSeconds) to \(range.upperBound.inSeconds)", limit: limit
-      )
+      throw outOfRange(name, rule, limit: limit)
     }
     return length
   }
@@ -255,9 +256,7 @@ struct RequestFields {
     .badRequest("\"\(name)\" is missing; give \(wanted)")
   }
 
-  private func outOfRange(
-    _ name: String, _ number: Double, _ range: String, limit: Seconds
-  ) -> ErrorReply {
-    ErrorReply(.outOfRange, "\"\(name)\" has to be \(range), not \(number)", limit: limit)
+  private func outOfRange(_ name: String, _ rule: String, limit: Seconds) -> ErrorReply {
+    ErrorReply(.outOfRange, "\"\(name)\" has to be \(rule)", limit: limit)
   }
 }

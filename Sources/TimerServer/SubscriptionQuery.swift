@@ -43,8 +43,7 @@ struct SubscriptionQuery: Equatable {
       let bounds = ClientRequest.intervals
       throw ErrorReply(
         .outOfRange,
-        "\"interval\" in the URL has to be 0, or \(bounds.lowerBound.inSeconds) to "
-          + "\(bounds.upperBound.inSeconds)",
+        "\"interval\" in the URL has to be \(ClientRequest.intervalRule)",
         limit: length < bounds.lowerBound ? bounds.lowerBound : bounds.upperBound)
     }
     return length

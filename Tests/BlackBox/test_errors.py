@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 from decimal import Decimal as D
 
 import pytest
@@ -322,6 +323,23 @@ async def test_warnings_out_of_range_are_refused(client, name, warnings):
     reply = await client.refused({"outOfRange", "badRequest"}, "start", name, duration=60, warnings=warnings)
 
     assert "warnings" in reply["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "bounds"),
+    [('"command":"start","duration":0', "31536000"), ('"command":"start","duration":1e999', "31536000"),
+     ('"command":"start","duration":60,"warnings":[-1]', "0 to 31536000"),
+     ('"command":"subscribe","interval":0.01', "0 for changes only, or 0.1 to 3600"),
+     ('"command":"addElapsedTime","timer":"words","seconds":-1000', "allowed is -")])
+async def test_bounds_are_told_in_plain_numbers(client, request_text, bounds):
+    """An error's words have numbers as a person writes them, as the messages themselves do."""
+    await client.request("start", "words", force=True)
+    await client.send_text(f'{{"id":"w",{request_text}}}')
+    error = (await client.reply("w"))["error"]
+
+    assert error["code"] == "outOfRange"
+    assert bounds in error["message"]
+    assert not re.search(r"\de[-+]?\d|\d\.0\b|inf", error["message"]), error["message"]
 
 
 async def test_every_refusal_of_a_timer_carries_its_state(client, name):
