@@ -93,8 +93,9 @@ extension HTTPRoute {
     default:
       throw Refusal(
         405,
-        "a timer is read by GET and forgotten by DELETE; commands go to /api/timers/NAME/COMMAND",
-        allow: "GET, HEAD, DELETE")
+        "a timer is read by GET and forgotten by DELETE; commands go by POST to "
+          + "/api/timers/NAME/COMMAND",
+        allow: path.count >= 2 ? "GET, HEAD, POST, DELETE" : "GET, HEAD, DELETE")
     }
   }
 
@@ -149,6 +150,11 @@ extension HTTPRoute {
   private static func message(
     _ command: String, _ timer: String?, _ request: HTTPRequest
   ) throws(Refusal) -> ClientMessage {
+    if !reading.contains(request.method),
+      let item = request.query.first(where: { $0.name != "token" })
+    {
+      throw Refusal(ErrorReply(.badRequest, unknownParameter(item.name)))
+    }
     let fields = try fields(request)
     do {
       return try ClientMessage(command: command, timer: timer, fields: fields, body: request.body)
@@ -157,11 +163,17 @@ extension HTTPRoute {
     }
   }
 
+  /// Passed over, `POST …/start?duration=300` would be taken for a wish for a stopwatch.
+  private static func unknownParameter(_ name: String) -> String {
+    "the URL has no parameter \"\(name.prefix(40))\" here, but for \"token\"; the fields of a command are the JSON "
+      + "body of its POST, as in {\"duration\":300}"
+  }
+
   private static func fields(_ request: HTTPRequest) throws(Refusal) -> [HeaderField] {
     var fields: [HeaderField] = []
     if let tag = request.headers["if-match"], tag != "*" {
-      guard let revision = revisions(in: tag).first else {
-        throw Refusal(400, "\"If-Match\" has to be a state's revision in quotes, as in \"12\"")
+      guard let revision = revisions(in: tag).first, !tag.contains(",") else {
+        throw Refusal(400, "\"If-Match\" has to be one state's revision in quotes, as in \"12\"")
       }
       fields.append(.number("ifRevision", revision))
     }

@@ -9,6 +9,7 @@ extension Hub {
     _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) {
     if let refusal = options.access.refusal(of: request) {
+      counters.refusals[.forbidden, default: 0] += 1
       actions.transport.append(.respond(refusal, to: id))
       return
     }
@@ -46,6 +47,8 @@ extension Hub {
       counters.messagesReceived += 1
       try press(message, request, grant, id, at: now, &actions)
     case .failure(let refusal):
+      counters.messagesReceived += 1
+      counters.refusals[refusal.error.code, default: 0] += 1
       let timer = refusal.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
       actions.transport.append(.respond(refusal.response(timer: timer), to: id))
     }
@@ -70,6 +73,7 @@ extension Hub {
     at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     if let refusal = options.access.refusal(ofPress: request) {
+      counters.refusals[.forbidden, default: 0] += 1
       actions.transport.append(.respond(refusal, to: id))
       return
     }
@@ -91,7 +95,7 @@ extension Hub {
     do {
       let outcome = try look(message.request, as: grant, receivedAt: now, at: now)
       if case .timer(let reading) = outcome, reading.isNoNewer(than: request) {
-        let answer = HTTPResponse(status: 304, headers: [reading.entityTag])
+        let answer = HTTPResponse(status: 304, headers: [Self.revalidated, reading.entityTag])
         actions.transport.append(.respond(answer, to: id))
       } else {
         respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions)
@@ -145,9 +149,11 @@ extension Hub {
 
   private var readiness: HTTPResponse {
     guard case .no = stopping else {
-      return HTTPResponse(status: 503, body: Array("{\"status\":\"stopping\"}".utf8))
+      return HTTPResponse(
+        status: 503, headers: [Self.notStored], body: Array("{\"status\":\"stopping\"}".utf8))
     }
-    return HTTPResponse(status: 200, body: Array("{\"status\":\"ready\"}".utf8))
+    return HTTPResponse(
+      status: 200, headers: [Self.notStored], body: Array("{\"status\":\"ready\"}".utf8))
   }
 
   private var metrics: HTTPResponse {

@@ -108,6 +108,11 @@ extension HTTPHead {
 
   var expectsContinue: Bool { isVersion11 && headers["expect"]?.lowercased() == "100-continue" }
 
+  /// What stands between the first slash and the next; nil when it can't be decoded.
+  var firstSegment: String? {
+    percentDecoded(path.dropFirst().prefix { $0 != UInt8(ascii: "/") })
+  }
+
   /// The segments between the slashes, each decoded by itself; nil when one can't be.
   var segments: [String]? {
     guard path.first == UInt8(ascii: "/") else { return nil }

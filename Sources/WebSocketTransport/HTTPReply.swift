@@ -5,9 +5,12 @@ enum HTTPReply {
   /// One line of plain text, as the transport's own refusals are.
   static func plain(_ status: Int, _ line: String, _ headers: [HTTPHeader] = []) -> HTTPResponse {
     HTTPResponse(
-      status: status, contentType: "text/plain; charset=utf-8", headers: headers,
+      status: status, contentType: "text/plain; charset=utf-8", headers: headers + [notStored],
       body: Array("\(line)\n".utf8))
   }
+
+  /// A cache may keep a 404 without being asked to, and what is not there now may be there soon.
+  private static let notStored = HTTPHeader("Cache-Control", "no-store")
 
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -24,7 +27,7 @@ enum HTTPReply {
     let body =
       #"{"reply":null,"ok":false,"error":{"code":"\#(code)","message":"\#(words)","#
       + #""retryable":\#(isRetryable)}}"#
-    return HTTPResponse(status: status, body: Array(body.utf8))
+    return HTTPResponse(status: status, headers: [notStored], body: Array(body.utf8))
   }
 
   /// For one connection too many.

@@ -70,15 +70,16 @@ extension ServiceLoop: HTTPExchangeOwner {
       return exchange.answer(
         HTTPReply.unknownMethod(head.method == "CONNECT" || head.method == "TRACE" ? 405 : 501))
     }
+    let isForService = head.firstSegment.map(options.servicePaths.contains) ?? false
     guard let segments = head.segments else {
-      return exchange.answer(HTTPReply.plain(400, "The path is not percent-encoded UTF-8."))
+      return exchange.answer(unreadable("the path is not percent-encoded UTF-8", isForService))
     }
-    guard let service = segments.first, options.servicePaths.contains(service) else {
+    guard isForService else {
       return exchange.answer(
         StaticFiles.answer(head, segments: segments, files: options.staticFiles))
     }
     guard let query = QueryString.decode(head.query) else {
-      return exchange.answer(HTTPReply.plain(400, "The query is not UTF-8."))
+      return exchange.answer(unreadable("the query is not UTF-8", isForService))
     }
     requestSerial += 1
     let id = RequestID(requestSerial)
@@ -90,6 +91,13 @@ extension ServiceLoop: HTTPExchangeOwner {
         HTTPRequest(
           method: head.method, path: segments, query: query, headers: head.headersKept, body: body,
           peerAddress: exchange.clientAddress(of: head))))
+  }
+
+  /// Who asked a service is answered in its shape.
+  private func unreadable(_ why: String, _ isForService: Bool) -> HTTPResponse {
+    isForService
+      ? HTTPReply.refusal(400, code: "badRequest", why, isRetryable: false)
+      : HTTPReply.plain(400, "\(why.prefix(1).uppercased())\(why.dropFirst()).")
   }
 
   func upgraded(

@@ -11,17 +11,18 @@ enum StaticFiles {
       return HTTPReply.plain(
         405, "A file can be read by GET and HEAD only.", [HTTPHeader("Allow", "GET, HEAD")])
     }
-    let headers = [HTTPHeader("ETag", file.entityTag), HTTPHeader("Cache-Control", "no-cache")]
+    let tag = HTTPHeader("ETag", file.entityTag)
     let wanted = head.list("if-match")
     guard wanted.isEmpty || wanted.contains(where: { $0 == "*" || $0 == file.entityTag }) else {
-      return HTTPReply.plain(412, "The file is another one by now.", headers)
+      return HTTPReply.plain(412, "The file is another one by now.", [tag])
     }
     // RFC 9110 §14.2: Range may be passed over, and is.
     let isKnown = head.list("if-none-match").contains { tag in
       tag == "*" || tag == file.entityTag || tag == "W/\(file.entityTag)"
     }
     return HTTPResponse(
-      status: isKnown ? 304 : 200, contentType: file.contentType, headers: headers,
+      status: isKnown ? 304 : 200, contentType: file.contentType,
+      headers: [tag, HTTPHeader("Cache-Control", "no-cache")],
       body: isKnown ? [] : file.body)
   }
 }

@@ -238,6 +238,87 @@ async def test_idempotency_key_is_request_id(http, name):
     (await http.delete(name)).refused(404, "unknownTimer")
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "parameter"),
+    [("POST", "/start?duration=300", "duration"), ("POST", "/pause?token=x&force=true", "force"),
+     ("DELETE", "?ifRevision=1", "ifRevision")])
+async def test_a_field_in_the_url_is_no_field(http, name, method, path, parameter):
+    """A field in the URL is refused by its name: passed over, it would be taken for another wish."""
+    await http.post(f"{name} b", "start", {"duration": 60})
+    timer = quote(f"{name} b") if method != "POST" else quote(name)
+
+    reply = (await http.send(method, f"/api/timers/{timer}{path}")).refused(400, "badRequest")
+
+    assert f'"{parameter}"' in reply["error"]["message"]
+    (await http.get(name)).refused(404, "unknownTimer")
+    assert (await http.get(f"{name} b")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/timers/%ff", "/api/timers/%zz/start", "/api/timers?x=%ff", "/metrics?x=%c0%ae"])
+async def test_what_is_no_utf8_is_refused_in_the_shape_of_a_reply(http, path):
+    """A path or a query that can't be decoded is a `badRequest` like any other."""
+    (await http.send("GET", path)).refused(400, "badRequest")
+
+
+async def test_each_answer_says_what_a_cache_may_do(http, name):
+    """Reads are asked about again, all else is kept by nobody; a 304 repeats what the 200 said."""
+    tag = (await http.post(name, "start")).headers["ETag"]
+    tag = (await http.post(name, "pause")).headers["ETag"]
+    path = f"/api/timers/{quote(name)}"
+
+    for answer, status, caching in [
+        (await http.get(name), 200, "no-cache"), (await http.get(name, If_None_Match=tag), 304, "no-cache"),
+        (await http.send("GET", "/api/timers"), 200, "no-cache"), (await http.send("GET", "/"), 200, "no-cache"),
+        (await http.send("GET", "/readyz"), 200, "no-store"), (await http.send("GET", "/healthz"), 200, "no-store"),
+        (await http.send("GET", "/nothing"), 404, "no-store"), (await http.send("GET", "/api/nothing"), 404, "no-store"),
+        (await http.send("POST", f"{path}/pause", " " * 20_000), 413, "no-store"),
+        (await http.send("GET", "/ws"), 426, "no-store"), (await http.send("POST", "/"), 405, "no-store"),
+        (await http.send("GET", f"{path}%ff"), 400, "no-store"),
+    ]:
+        assert (answer.status, answer.headers.getall("Cache-Control")) == (status, [caching])
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [("/api/timers", "GET, HEAD"), ("/api/timers/x", "GET, HEAD, DELETE"),
+     ("/api/timers/x/start", "GET, HEAD, POST, DELETE"), ("/metrics", "GET, HEAD"), ("/api/qr", "POST"), ("/", "GET, HEAD")])
+async def test_a_wrong_method_is_told_the_right_ones(http, path, methods):
+    """405 names what would do, and where a command stands, POST too."""
+    answer = await http.send("PUT", path)
+
+    assert (answer.status, answer.headers["Allow"]) == (405, methods)
+
+
+async def test_refusals_are_counted(http, name):
+    """Whatever is refused by HTTP is counted by its code, also before the command is looked at."""
+    async def count(code: str) -> int:
+        text = (await http.send("GET", "/metrics")).body.decode()
+        return int(re.search(rf'^timersync_refusals_total\{{code="{code}"\}} (\d+)$', text, re.MULTILINE).group(1))
+
+    async def bad_body():
+        return await http.post(name, "start", "nonsense")
+
+    async def unknown_field():
+        return await http.post(name, "start", {"colour": "red"})
+
+    async def unknown_command():
+        return await http.post(name, "strat")
+
+    async def foreign_page():
+        return await http.post(name, "start", Origin="http://evil.example")
+
+    async def foreign_host():
+        return await http.get(name, Host="evil.example")
+
+    for code, request in [
+        ("badRequest", bad_body), ("badRequest", unknown_field), ("unknownCommand", unknown_command),
+        ("forbidden", foreign_page), ("forbidden", foreign_host),
+    ]:
+        before = await count(code)
+        assert (await request()).reply["error"]["code"] == code
+        assert await count(code) == before + 1, request.__name__
+
+
 async def test_an_idempotency_key_is_bounded(http, name):
     """A key over 64 bytes is 400."""
     (await http.post(name, "start", {"duration": 60}, Idempotency_Key="x" * 65)).refused(400, "badRequest")

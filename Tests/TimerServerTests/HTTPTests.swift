@@ -190,7 +190,7 @@ import WebSocketTransport
     #expect(header("ETag", second) == header("ETag", first))
   }
 
-  @Test(arguments: ["12", "\"x\"", "\"\"", "tea"])
+  @Test(arguments: ["12", "\"x\"", "\"\"", "tea", "\"1\", \"2\""])
   func `refuses a condition that is no revision`(_ tag: String) {
     var bench = started()
 
