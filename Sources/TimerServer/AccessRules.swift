@@ -26,6 +26,9 @@ public struct AccessRules: Sendable {
     return ["GET", "HEAD"].contains(request.method) ? nil : originRefusal(request.headers)
   }
 
+  /// Why a file of the page is refused: on a name made to point here, even our own page is another's.
+  func refusal(ofFile headers: [String: String]) -> HTTPResponse? { hostRefusal(headers) }
+
   /// Why a change by a URL alone is refused. A link on another site's page opens it with no `Origin`, but
   /// browsers tell where it stood.
   func refusal(ofPress request: HTTPRequest) -> HTTPResponse? {

@@ -76,7 +76,8 @@ extension ServiceLoop: HTTPExchangeOwner {
     }
     guard isForService else {
       return exchange.answer(
-        StaticFiles.answer(head, segments: segments, files: options.staticFiles))
+        options.fileAdmission(head.headersKept)
+          ?? StaticFiles.answer(head, segments: segments, files: options.staticFiles))
     }
     guard let query = QueryString.decode(head.query) else {
       return exchange.answer(unreadable("the query is not UTF-8", isForService))

@@ -54,6 +54,8 @@ public struct TransportOptions: Sendable {
   /// Lets a WebSocket handshake in (nil), or says with which status and words it is refused. HTTP
   /// requests are refused by their answers.
   public var admission: @Sendable (Handshake) -> HTTPResponse? = { _ in nil }
+  /// The same for whoever asks for a static file, by the headers of `HTTPRequest.headersKept`.
+  public var fileAdmission: @Sendable ([String: String]) -> HTTPResponse? = { _ in nil }
   /// Takes one line of the transport's own log.
   public var log: @Sendable (TransportLogLevel, String) -> Void = { _, _ in }
 

@@ -445,6 +445,16 @@ async def test_a_foreign_host_is_403(http, name, host):
     (await http.get(name)).refused(404, "unknownTimer")
 
 
+@pytest.mark.parametrize("path", ["/", "/main.js", "/nothing"])
+async def test_the_page_is_not_shown_under_a_foreign_name(http, path):
+    """Nor is the page: a browser that was led here by another's name is told so at once, and why."""
+    answer = await http.send("GET", path, Host="rebound.example")
+
+    assert answer.status == 403
+    assert "--host" in answer.reply["error"]["message"]
+    assert (await http.send("GET", path, Host="localhost")).status == (404 if path == "/nothing" else 200)
+
+
 @pytest.mark.parametrize("host", ["localhost", "localhost:80", "127.0.0.1", "[::1]:8080", "192.168.1.7:8080"])
 async def test_an_address_or_localhost_is_a_host(http, host):
     """An IP address and `localhost` are our own, by any port."""

@@ -24,6 +24,10 @@ struct EchoArguments {
       handshake.query.contains(QueryItem("refuse", "yes"))
         ? HTTPResponse(status: 403, contentType: "text/plain", body: Array("go away".utf8)) : nil
     }
+    options.fileAdmission = { headers in
+      headers["host"] == "elsewhere"
+        ? HTTPResponse(status: 403, contentType: "text/plain", body: Array("go away".utf8)) : nil
+    }
     var rest = arguments.dropFirst()
     while let name = rest.popFirst(), let value = rest.popFirst() { set(name, value) }
     if !certificatePath.isEmpty {

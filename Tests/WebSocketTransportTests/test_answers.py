@@ -19,7 +19,7 @@ class TestAnswers:
             ("POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n", 413),
             ("GET / HTTP/1.1\r\nHost: x\r\nX: " + "y" * 17_000 + "\r\n\r\n", 431),
             ("BREW / HTTP/1.1\r\nHost: x\r\n\r\n", 501), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505),
-            ("GET /ws HTTP/1.1\r\nHost: x\r\n\r\n", 426),
+            ("GET /ws HTTP/1.1\r\nHost: x\r\n\r\n", 426), ("GET / HTTP/1.1\r\nHost: elsewhere\r\n\r\n", 403),
             ("GET / HTTP/1.1\r\nHost: x\r\nIf-Match: \"other\"\r\n\r\n", 412),
             ("GET / HTTP/1.1\r\nHost: x\r\nIf-None-Match: *\r\n\r\n", 304),
         ])
