@@ -8,11 +8,54 @@ public import WebSocketTransport
 /// `Host` that isn't ours: a name made to point here would else pass for our own.
 public struct AccessRules: Sendable {
   /// Names that the server was told are its own, lowercase, without port.
-  public var hosts: Set<String> = []
-  /// Origins of other sites that may use it, as in `https://show.example`.
-  public var origins: Set<String> = []
+  private var hosts: Set<String> = []
+  /// Origins of other sites that may use it, lowercase, as browsers send them.
+  private var origins: Set<String> = []
 
   public init() {}
+
+  /// Takes a further name of the server; false for what no browser sends as one: with a scheme or a port
+  /// it would never be met, and nobody would be told why.
+  public mutating func takeHost(_ name: String) -> Bool {
+    guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfName) else { return false }
+    hosts.insert(name.lowercased())
+    return true
+  }
+
+  /// Takes another site, as in `https://show.example`, or `null` for pages that have none; false for anything
+  /// else, a page's address too.
+  public mutating func takeOrigin(_ origin: String) -> Bool {
+    let text = origin.lowercased()
+    guard text != "null" else {
+      origins.insert(text)
+      return true
+    }
+    guard let mark = text.range(of: "://"), mark.lowerBound > text.startIndex,
+      text[..<mark.lowerBound].utf8.allSatisfy(Self.isOfScheme)
+    else { return false }
+    var authority = text[mark.upperBound...]
+    // RFC 6454 §6.2: a port that goes without saying is not said.
+    for (scheme, port) in [("http", ":80"), ("https", ":443")]
+    where text[..<mark.lowerBound] == scheme && authority.hasSuffix(port) {
+      authority.removeLast(port.count)
+    }
+    let host = HostName(authority: String(authority))
+    guard host.isAddress || !host.name.isEmpty && host.name.utf8.allSatisfy(Self.isOfName) else {
+      return false
+    }
+    origins.insert("\(text[..<mark.upperBound])\(authority)")
+    return true
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    isOfScheme(byte) && byte != UInt8(ascii: "+") || byte == UInt8(ascii: "_")
+  }
+
+  private static func isOfScheme(_ byte: UInt8) -> Bool {
+    let character = Character(Unicode.Scalar(byte))
+    return character.isASCII && (character.isLetter || character.isNumber)
+      || "+-.".contains(character)
+  }
 
   /// Why a handshake is refused; nil when it is let in.
   public func refusal(of handshake: Handshake) -> HTTPResponse? {

@@ -19,7 +19,8 @@ enum HelpText {
     where to listen
       --listen ADDRESS     a numeric address, or localhost (default 127.0.0.1)
       --port PORT          0 picks a free one and prints it (default 8080)
-      --host NAME          a further name of this server, as browsers spell it; may be given again
+      --host NAME          a further name of this server, as browsers spell it, without port; may be
+                           given again
       --origin ORIGIN      another site whose pages may use it, as in https://show.example; may be given
                            again
 

@@ -42,8 +42,18 @@ struct ServeOptions {
     switch name {
     case "--listen": settings.address = value
     case "--port": settings.port = try Self.port(value)
-    case "--host": settings.access.hosts.insert(value.lowercased())
-    case "--origin": settings.access.origins.insert(value.lowercased())
+    case "--host":
+      guard settings.access.takeHost(value) else {
+        throw UsageError(
+          "--host has to be a name alone, as in timer.example, without scheme and port, not '\(value)'"
+        )
+      }
+    case "--origin":
+      guard settings.access.takeOrigin(value) else {
+        throw UsageError(
+          "--origin has to be a scheme, a host and no path, as in https://show.example, not '\(value)'"
+        )
+      }
     case "--anonymous": settings.anonymousRole = try Self.role(value)
     case "--tokens": settings.tokensPath = value
     case "--allow-get": settings.allowsGet = true

@@ -6,10 +6,45 @@ import WebSocketTransport
 @Suite struct `The rules of access` {
   private let rules: AccessRules = {
     var rules = AccessRules()
-    rules.hosts = ["timer.studio"]
-    rules.origins = ["https://show.example"]
+    _ = rules.takeHost("timer.studio") && rules.takeOrigin("https://show.example")
     return rules
   }()
+
+  @Test(arguments: [
+    ("https://Show.Example:443", "https://show.example"),
+    ("http://show.example:80", "http://show.example"),
+    ("http://show.example:443", "http://show.example:443"), ("http://[::1]:81", "http://[::1]:81"),
+    ("app://localhost", "app://localhost"), ("null", "null"),
+  ])
+  func `take an origin as browsers send it`(_ told: String, _ sent: String) {
+    var rules = AccessRules()
+
+    #expect(rules.takeOrigin(told))
+
+    let headers = ["host": "localhost", "origin": sent]
+    #expect(rules.refusal(of: Handshake(headers: headers)) == nil)
+  }
+
+  @Test(arguments: [
+    "", "show.example", "https://", "://show.example", "https://show.example/", "*",
+    "https://show.example/page", "https://a@show.example", "https://show.example:http",
+    "https://*.example", "https://show.example,https://b.example", "https://show example",
+  ])
+  func `take nothing else for an origin`(_ told: String) {
+    var rules = AccessRules()
+
+    #expect(!rules.takeOrigin(told))
+  }
+
+  @Test(arguments: [
+    "", "timer.example:8080", "http://timer.example", "timer.example/", "*", "a b",
+    "zeitgeber.münchen",
+  ])
+  func `take nothing for a name that browsers send otherwise`(_ told: String) {
+    var rules = AccessRules()
+
+    #expect(!rules.takeHost(told))
+  }
 
   private func isRefused(host: String?, origin: String? = nil) -> Bool {
     var headers: [String: String] = [:]
