@@ -10,7 +10,7 @@ public struct AccessRules: Sendable {
   /// Names that the server was told are its own, lowercase, without port.
   private var hosts: Set<String> = []
   /// Origins of other sites that may use it, lowercase, as browsers send them.
-  private var origins: Set<String> = []
+  private(set) var origins: Set<String> = []
 
   public init() {}
 

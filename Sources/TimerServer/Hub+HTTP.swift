@@ -16,6 +16,10 @@ extension Hub {
     guard httpBudgets.take(for: request.peerNetwork, at: now) else {
       return refuseForHaste(id, &actions)
     }
+    if let answer = options.access.preflight(request) {
+      actions.transport.append(.respond(answer, to: id))
+      return
+    }
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
     do throws(ErrorReply) {
       let credentials = Credentials(request)

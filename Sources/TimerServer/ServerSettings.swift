@@ -87,6 +87,7 @@ public struct ServerSettings: Sendable {
     options.commonHeaders = SecurityHeaders(frameAncestors: frameAncestors).headers
     options.admission = { [access] in access.refusal(of: $0) }
     options.fileAdmission = { [access] in access.refusal(ofFile: $0) }
+    options.answerHeaders = access.answerHeaders
     options.log = { level, text in log.write(LogLevel(level), text) }
     return options
   }

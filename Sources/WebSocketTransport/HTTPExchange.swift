@@ -54,6 +54,7 @@ final class HTTPExchange {
     self.peer = peer
     self.place = place
     self.owner = owner
+    headers = owner.options.commonHeaders
     parser = HTTPParser(
       headBytesMax: owner.options.headBytesMax, bodyBytesMax: owner.options.bodyBytesMax)
     stream.arrived = { [unowned self] in arrived() }
@@ -166,6 +167,8 @@ final class HTTPExchange {
   }
 
   private var answersHead = false
+  /// What its answer carries.
+  private var headers: [HTTPHeader] = []
 
   /// Looks at what has been read of a request.
   private func look() throws(HTTPRefusal) {
@@ -174,6 +177,10 @@ final class HTTPExchange {
       let head = try HTTPHead(parser)
       self.head = head
       answersHead = head.method == "HEAD"
+      headers = owner.options.commonHeaders
+      if let answerHeaders = owner.options.answerHeaders {
+        headers += answerHeaders(head.headersKept)
+      }
     }
     try parser.check()
     guard let head else { return }
@@ -246,7 +253,7 @@ final class HTTPExchange {
     isLast = isLast || isStopping || isPeerDone
     owner.hurry(self, withinMilliseconds: patience)
     let bytes = HTTPReply.bytes(
-      of: response, commonHeaders: owner.options.commonHeaders, isHead: answersHead, isLast: isLast)
+      of: response, commonHeaders: headers, isHead: answersHead, isLast: isLast)
     stream.write(bytes) { [unowned self] isSent in
       guard phase == .writing else { return }
       guard isSent, !isPeerDone else { return end() }
@@ -256,6 +263,8 @@ final class HTTPExchange {
 
   private func next() {
     phase = .reading
+    // What comes may be no request at all, and has nothing to do with the one before.
+    headers = owner.options.commonHeaders
     owner.hurry(self, withinMilliseconds: patience)
     stream.resumeReading()
     advance()

@@ -56,6 +56,8 @@ public struct TransportOptions: Sendable {
   public var admission: @Sendable (Handshake) -> HTTPResponse? = { _ in nil }
   /// The same for whoever asks for a static file, by the headers of `HTTPRequest.headersKept`.
   public var fileAdmission: @Sendable ([String: String]) -> HTTPResponse? = { _ in nil }
+  /// What an answer carries beside the common headers, by the request's headers of `HTTPRequest.headersKept`.
+  public var answerHeaders: (@Sendable ([String: String]) -> [HTTPHeader])?
   /// Takes one line of the transport's own log.
   public var log: @Sendable (TransportLogLevel, String) -> Void = { _, _ in }
 

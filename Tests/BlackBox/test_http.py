@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import subprocess
 from urllib.parse import quote
 
 import aiohttp
@@ -10,6 +11,7 @@ import pytest_asyncio
 from yarl import URL
 
 import wire
+from timer_server import Server, server_argv
 
 TIMEOUT = aiohttp.ClientTimeout(total=5)
 
@@ -427,6 +429,60 @@ async def test_a_change_from_another_origin_is_403(http, name, origin):
 
     assert (await http.get(name)).reply["timer"]["status"] == "running"
     (await http.get(f"{name} new")).refused(404, "unknownTimer")
+
+
+@pytest_asyncio.fixture
+async def listed(tmp_path):
+    """A server with a token that knows the pages of another site."""
+    data = tmp_path / "data"
+    token = subprocess.run(
+        server_argv("token", "add", "--name", "stage", "--role", "control", "--data", str(data)),
+        capture_output=True, text=True, check=True).stdout.split()[-1]
+    server = Server(data, "--origin", "https://show.example").start()
+    async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
+        yield Http(server, session), f"Bearer {token}"
+    server.kill()
+
+
+async def test_a_listed_page_may_change_and_read(listed):
+    """A page of a site on the list is let in by its browser, which asks before, and shows the page the answer."""
+    http, token = listed
+    asked = await http.send(
+        "OPTIONS", "/api/timers/tea/start", Origin="https://show.example", Access_Control_Request_Method="POST",
+        Access_Control_Request_Headers="authorization,content-type")
+    made = await http.post("tea", "start", {"duration": 60}, Origin="https://show.example", Authorization=token)
+    refused = await http.get("tea", Origin="https://show.example")
+
+    assert (asked.status, asked.body) == (204, b"")
+    assert "POST" in asked.headers["Access-Control-Allow-Methods"].split(", ")
+    allowed = asked.headers["Access-Control-Allow-Headers"].lower().split(", ")
+    assert {"authorization", "content-type", "if-match", "idempotency-key"} <= set(allowed)
+    assert (made.status, refused.status) == (200, 401)
+    for answer in (asked, made, refused):
+        assert answer.headers.getall("Access-Control-Allow-Origin") == ["https://show.example"]
+        assert answer.headers["Vary"] == "Origin"
+    assert "ETag" in made.headers["Access-Control-Expose-Headers"]
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://show.example", "null", "https://show.example.evil.example"])
+async def test_a_page_that_is_not_listed_is_shown_nothing(listed, origin):
+    """Its browser is told nothing that would let it read, and its question is refused."""
+    http, token = listed
+
+    answers = [
+        await http.send("OPTIONS", "/api/timers/tea/start", Origin=origin, Access_Control_Request_Method="POST"),
+        await http.get("tea", Origin=origin, Authorization=token), await http.send("GET", "/", Origin=origin)]
+
+    assert answers[0].status == 403
+    assert not [name for answer in answers for name in answer.headers if name.lower().startswith("access-control")]
+
+
+async def test_where_no_site_is_listed_none_is_told(http):
+    """A server without a list tells no page anything."""
+    answers = [await http.send(method, "/api/timers", Origin=http.server.http) for method in ("GET", "OPTIONS")]
+
+    assert [answer.status for answer in answers] == [200, 405]
+    assert not [name for answer in answers for name in answer.headers if name.lower().startswith("access-control")]
 
 
 async def test_a_change_from_our_own_page_is_made(http, name):
