@@ -264,7 +264,7 @@ final class HTTPExchange {
   private func next() {
     phase = .reading
     // What comes may be no request at all, and has nothing to do with the one before.
-    headers = owner.options.commonHeaders
+    (answersHead, headers) = (false, owner.options.commonHeaders)
     owner.hurry(self, withinMilliseconds: patience)
     stream.resumeReading()
     advance()

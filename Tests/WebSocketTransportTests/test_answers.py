@@ -62,6 +62,14 @@ class TestAnswers:
             status, _, body = ask(server, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
             assert status in (400, 404) and b"<" not in body
 
+    def test_nonsense_behind_a_head_request_is_answered_with_a_body(self):
+        with running() as server, contextlib.closing(server.socket()) as plain:
+            plain.sendall(b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert read_answer(plain, "HEAD")[0] == 200
+            plain.sendall(b"nonsense\r\n\r\n")
+            status, _, body = read_answer(plain)
+            assert status == 400 and body.startswith(b"The request is malformed")
+
     def test_a_length_that_lies_low_makes_the_rest_the_next_request(self):
         with running() as server, contextlib.closing(server.socket()) as plain:
             plain.sendall(b"POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nabcd / HTTP/1.1\r\n\r\n")
