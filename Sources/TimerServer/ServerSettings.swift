@@ -70,6 +70,8 @@ public struct ServerSettings: Sendable {
     options.timersMax = timersMax
     options.subscriptionsMax = subscriptionsMax
     options.requests.perSecond = requestsPerSecond
+    // A second's worth: who is held to few does not get a thousand answers first.
+    options.requests.refusalsMax = min(1_000, max(100, requestsPerSecond))
     options.httpRequests.perSecond = httpRequestsPerSecond
     options.repliesMax = repliesMax
     options.pendingMax = pendingMax

@@ -40,6 +40,24 @@ def test_who_is_held_back_may_go(tmp_path):
         assert server.stop() == 0
 
 
+def test_who_is_held_to_few_and_goes_on_is_closed(tmp_path):
+    """Held to 5 requests a second, one who sends 300 at once is refused, and then closed with 1008; 75 is no going on."""
+    server = Server(tmp_path / "data", "--requests", "5").start()
+    try:
+        with RawSocket(server.port).open() as calm, RawSocket(server.port).open() as hasty:
+            calm.send(text('{"command":"sync"}') * 75)
+            replies = [json.loads(calm.message()) for _ in range(75)]
+            hasty.send(text('{"command":"sync"}') * 300)
+
+            assert sum(reply["ok"] for reply in replies) >= 25
+            assert {reply["error"]["code"] for reply in replies if not reply["ok"]} == {"rateLimited"}
+            assert hasty.close_code() == 1008
+            calm.send(text('{"id":"still","command":"sync"}'))
+            assert json.loads(calm.message())["reply"] == "still"
+    finally:
+        assert server.stop() == 0
+
+
 def test_requests_by_http_are_bounded(tmp_path):
     """Above so many a second, 429 says when to come again; a WebSocket has a bound of its own."""
     server = Server(tmp_path / "data", "--http-requests", "2").start()
