@@ -98,6 +98,9 @@ final class HTTPExchange {
   /// Whether a request is on its way.
   var isReading: Bool { phase == .reading }
 
+  /// Whether it is the peer's turn, to say more or to take what it is told, and not the server's.
+  var isPeersTurn: Bool { phase != .waiting && phase != .ended }
+
   /// Whether the peer is waited for, and might be given up for another one: at once when it has had its answer.
   func mayGiveWay(atMilliseconds now: UInt64) -> Bool {
     switch phase {
@@ -234,6 +237,8 @@ final class HTTPExchange {
       guard phase == .writing else { return }
       guard isSent else { return end() }
       phase = .reading
+      // What was sent ahead may have been more than enough.
+      stream.resumeReading()
       advance()
     }
   }

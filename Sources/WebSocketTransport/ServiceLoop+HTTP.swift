@@ -12,8 +12,8 @@ extension ServiceLoop: HTTPExchangeOwner {
       stream, number: exchangeSerial, peer: peer, place: place, owner: self)
     exchanges[exchange.number] = exchange
     exchange.begin()
-    // Who has said all has been dealt with.
-    guard exchange.isReading, exchange.due == nil else { return }
+    // Who has said all has been dealt with. Who is told to go on with a body has said a part only.
+    guard exchange.isPeersTurn, exchange.due == nil else { return }
     hurry(exchange, withinMilliseconds: options.handshakeMilliseconds)
   }
 

@@ -51,6 +51,20 @@ class Server:
         self.lines += output.splitlines()
         return self.process.returncode, self.lines[-1].strip()
 
+    @contextlib.contextmanager
+    def standing_still(self):
+        """Nothing of what comes is looked at until the end of the block."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            eventually(lambda: self._state() == "T")
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
+    def _state(self):
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+
     def socket(self, receive_buffer=None):
         plain = socket.socket()
         if receive_buffer:

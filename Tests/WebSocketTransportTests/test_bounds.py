@@ -11,7 +11,7 @@ import pytest
 from websockets.sync.client import connect
 
 from echo_server import (
-    Server, ask, closing, counters, eventually, frame, handshake, read_answer, read_frame, running)
+    Server, ask, closing, counters, eventually, frame, handshake, read_answer, read_frame, read_head, running)
 
 PAGE = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -111,6 +111,18 @@ class TestSlowness:
             assert plain.recv(10) == b""
             assert 0.4 < time.monotonic() - begin < 1.5
             assert counters(server)["slowRequest"] == 1
+
+    def test_who_was_told_to_go_on_and_does_not_is_answered_with_408(self):
+        with running("--handshake-seconds", "0.5") as server:
+            # The whole head is there when the server looks for the first time.
+            with server.standing_still():
+                plain = server.socket()
+                plain.sendall(
+                    b"POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+            with contextlib.closing(plain):
+                assert read_head(plain) == b"HTTP/1.1 100 Continue\r\n\r\n"
+                assert read_answer(plain)[0] == 408
+                assert plain.recv(10) == b""
 
     def test_who_says_nothing_is_closed_without_a_word(self):
         with running("--handshake-seconds", "0.5") as server, contextlib.closing(server.socket()) as plain:
