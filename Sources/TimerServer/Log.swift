@@ -36,7 +36,8 @@ public struct Log: Sendable {
   public func write(_ level: LogLevel, _ text: String) {
     guard level <= self.level else { return }
     let line = "\(Date().formatted(.iso8601)) \(level.name) \(Self.escaped(text))\n"
-    FileHandle.standardError.write(Data(line.utf8))
+    // Where the log goes may be full, or gone. Nobody is left to be told then, and the timers go on without it.
+    try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
   }
 
   /// The text with all that could break a line, turn its direction or hide in it spelled out.

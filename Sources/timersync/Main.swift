@@ -5,6 +5,7 @@ import TimerServer
 @main
 enum Main {
   static func main() {
+    StandardStreams.open()
     do {
       switch try Arguments(Array(CommandLine.arguments.dropFirst())) {
       case .help(let text): print(text)
@@ -26,17 +27,13 @@ enum Main {
     let settings = options.settings
     let server = try Server(settings)
     let host = settings.address.contains(":") ? "[\(settings.address)]" : settings.address
-    say("timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
+    StandardStreams.say(
+      "timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
     server.run()
   }
 
-  /// Written at once, for whoever waits for the line.
-  private static func say(_ line: String) {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
-  }
-
   private static func fail(_ message: String, code: Int32) -> Never {
-    FileHandle.standardError.write(Data("timersync: \(message)\n".utf8))
+    StandardStreams.complain("timersync: \(message)")
     exit(code)
   }
 }

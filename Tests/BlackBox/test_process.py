@@ -1,11 +1,14 @@
 """The process itself: its command line, its first line, and its end."""
 
 import asyncio
+import contextlib
+import os
 import re
 import signal
 import socket
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
@@ -240,3 +243,65 @@ async def test_a_client_that_does_not_answer_delays_the_stop_but_little(server):
 
         assert code == 0
         assert time.monotonic() - begun < 8
+
+
+@contextlib.contextmanager
+def speaking_into(tmp_path, stderr, **options):
+    """A server of which only the first line is read; it has to end as asked."""
+    process = subprocess.Popen(
+        server_argv("serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(tmp_path / "data")),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True, **options)
+    try:
+        match = READY.fullmatch(process.stdout.readline())
+        assert match, "it did not start"
+        yield f"http://127.0.0.1:{match.group(1)}"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def start_tea(http):
+    request = urllib.request.Request(f"{http}/api/timers/tea/start", data=b"", method="POST")
+    with urllib.request.urlopen(request, timeout=5) as answer:
+        assert answer.status == 200
+
+
+def test_a_log_without_room_is_no_reason_to_end(tmp_path):
+    """Where the disk of the log is full, the timers go on."""
+    with open("/dev/full", "w") as full, speaking_into(tmp_path, full) as http:
+        start_tea(http)
+
+
+def test_a_log_that_nobody_reads_any_more_is_no_reason_to_end(tmp_path):
+    """The program at the other end of the pipe is gone."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe, speaking_into(tmp_path, pipe) as http:
+        start_tea(http)
+
+
+def test_a_log_without_a_place_goes_into_no_other_file(tmp_path):
+    """Started without standard error, a server opens its own files under other numbers."""
+    with speaking_into(tmp_path, None, preexec_fn=lambda: os.closerange(2, 3)) as http:
+        start_tea(http)
+
+    for path in (tmp_path / "data").rglob("*"):
+        assert not path.is_file() or b"stopping" not in path.read_bytes(), path
+
+
+def test_a_first_line_without_room_is_no_reason_to_end(tmp_path):
+    """What was to read it has no room: the server starts, and its log says so."""
+    with open("/dev/full", "w") as full:
+        process = subprocess.Popen(
+            server_argv("serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(tmp_path / "data")),
+            stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True)
+    try:
+        assert "timers loaded" in process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        _, rest = process.communicate(timeout=10)
+        assert (process.returncode, "stopping" in rest) == (0, True)
+    finally:
+        process.kill()
+        process.communicate()
