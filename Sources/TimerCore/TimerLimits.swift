@@ -10,6 +10,9 @@ public enum TimerLimits {
   public static let warningsMax = 16
   /// Laps of one run.
   public static let lapsMax = 1_000
+  /// The highest revision that a file may tell. The count goes on from there, and beyond it readers of JSON take two
+  /// numbers for the same.
+  public static let revisionMax = 1 << 53
   /// How long ago a press may have been that a request still speaks of.
   public static let pressAgeMax: Seconds = 2
 }

@@ -212,12 +212,13 @@ struct ChangeLog {
   private static let mark = Data("{\"files\":[".utf8)
 
   private static func step(_ head: Head, _ bytes: Data) -> FolderStep? {
-    let count = head.files.reduce(0) { $0 + ($1.bytes ?? 0) }
-    guard head.files.allSatisfy({ $0.bytes ?? 0 >= 0 }), bytes.count >= count else { return nil }
     var rest = bytes
-    let changes = head.files.map { file in
-      defer { rest = rest.dropFirst(file.bytes ?? 0) }
-      return FileChange(FileName(file.name), file.bytes.map { Data(rest.prefix($0)) })
+    var changes: [FileChange] = []
+    for file in head.files {
+      // One by one, because a damaged head may tell sizes whose sum is no number.
+      guard 0...rest.count ~= file.bytes ?? 0 else { return nil }
+      changes.append(FileChange(FileName(file.name), file.bytes.map { Data(rest.prefix($0)) }))
+      rest = rest.dropFirst(file.bytes ?? 0)
     }
     return checksum(of: changes) == head.checksum ? FolderStep(changes) : nil
   }

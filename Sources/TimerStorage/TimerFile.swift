@@ -59,7 +59,9 @@ extension TimerFile {
     guard timer.utf8.elementsEqual(id.name.utf8) else {
       throw .contradiction("the file's name says \"\(id.name)\", its contents \"\(timer)\"")
     }
-    guard revision ?? 0 >= 0 else { throw .contradiction("a revision below zero") }
+    guard 0...TimerLimits.revisionMax ~= revision ?? 0 else {
+      throw .contradiction("a revision that is not 0 to \(TimerLimits.revisionMax)")
+    }
     guard run == nil || clock != nil else {
       throw .contradiction("a \"run\" without the \"clock\" that its times were read on")
     }

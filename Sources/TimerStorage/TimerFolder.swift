@@ -112,9 +112,14 @@ public struct TimerFolder {
     guard folder.has(ServerRecord.fileName) else { return ServerRecord() }
     let contents: Data
     do { contents = try folder.read(ServerRecord.fileName) } catch { throw .unreadable(error) }
-    do { return try JSONDecoder().decode(ServerRecord.self, from: contents) } catch {
+    let record: ServerRecord
+    do { record = try JSONDecoder().decode(ServerRecord.self, from: contents) } catch {
       throw .malformed("\(error)")
     }
+    guard 0...TimerLimits.revisionMax ~= record.revisionCeiling else {
+      throw .contradiction("a revision that is not 0 to \(TimerLimits.revisionMax)")
+    }
+    return record
   }
 
   private mutating func record(in fileName: FileName) throws(RecordFault) -> TimerRecord {

@@ -309,6 +309,7 @@ import Testing
 
   @Test(arguments: [
     "\n", "{}\n", "tea", "{\"files\":[{\"name\":\"a.json\",\"bytes\":-1}],\"checksum\":0}\n",
+    "{\"files\":[{\"name\":\"a\",\"bytes\":\(Int.max)},{\"name\":\"b\",\"bytes\":1}],\"checksum\":0}\n",
   ])
   func `makes nothing of a log that holds something else`(_ log: String) throws {
     try temporary.write(log, to: ".timersync/log")

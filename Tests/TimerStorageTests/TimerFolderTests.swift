@@ -116,6 +116,19 @@ import TimerCore
       contents.faults.map(\.fileName) == ["%61.json", "copy.json", "empty.json", "folder.json"])
   }
 
+  @Test(arguments: [-1, 9_007_199_254_740_993, Int.max])
+  func `goes on counting where nobody can have counted so far`(_ ceiling: Int) throws {
+    var folder = try open()
+    try folder.store([.make(1)])
+    try temporary.write(#"{"revisionCeiling":\#(ceiling),"removals":[]}"#, to: ".server")
+
+    let contents = try folder.load()
+
+    let given = try #require(contents.timers.map(\.timer.revision).max())
+    #expect(contents.faults.map(\.fileName) == [".server"])
+    #expect(given..<9_007_199_254_740_993 ~= contents.server.revisionCeiling)
+  }
+
   @Test func `puts a file aside that holds no timer, with its contents`() throws {
     var folder = try open()
     try temporary.write("by hand", to: "notes.json")

@@ -361,6 +361,8 @@ import TimerStorage
   @Test(arguments: [
     (#""type": "timer""#, #""type": "clock""#), (#""type": "timer""#, #""type": "stopwatch""#),
     (#""revision": 12"#, #""revision": -1"#),
+    (#""revision": 12"#, #""revision": 9007199254740993"#),
+    (#""revision": 12"#, #""revision": 9223372036854775807"#),
     (#""warnings": ["#, #""warnings": [ -1,"#),
   ])
   func `may have parts that don't go together`(_ part: String, _ replacement: String) throws {
