@@ -48,11 +48,11 @@ struct RequestBudget {
     return refused > Self.millionths(limits.refusalsMax) ? .exhausted : .refused
   }
 
-  /// Whether a whole burst may come.
+  /// Whether a whole burst may come, and no refusal is remembered.
   func isFull(at now: Instant) -> Bool {
     let passed = max(0, (now - countedAt).microseconds)
-    let missing = Self.millionths(limits.burst) - left
-    return refused == 0 && passed >= missing / Int64(max(1, limits.perSecond))
+    let missing = max(Self.millionths(limits.burst) - left, refused)
+    return passed >= missing / Int64(max(1, limits.perSecond))
   }
 
   private static func millionths(_ requests: Int) -> Int64 {

@@ -294,6 +294,17 @@ import WebSocketTransport
     #expect(budgets.count < 5_000)
   }
 
+  @Test func `is forgotten too when it was in haste once`() {
+    var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
+
+    for number in 0..<10_000 {
+      let now = Instant(Seconds(microseconds: Int64(number) * 10_000))
+      for _ in 1...11 { _ = budgets.take(for: "address \(number)", at: now) }
+    }
+
+    #expect(budgets.count < 5_000)
+  }
+
   @Test func `is not forgotten while it is in haste`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
     for _ in 1...10 { _ = budgets.take(for: "hasty", at: 0) }
