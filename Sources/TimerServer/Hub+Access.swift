@@ -64,7 +64,7 @@ extension Hub {
   ) -> ServerMessage {
     do throws(ErrorReply) {
       let token = try token(secret, from: session.address, at: now, &actions)
-      resubscribe(session, at: now, &actions) { $0.accept(Grant(token)) }
+      resubscribe(session, .all, at: now, &actions) { $0.accept(Grant(token)) }
       actions.log(.debug, "connection \(session.id.number) has token \(token.name) now")
       return .accepted(tag, .authenticated(role: token.role.rawValue))
     } catch {

@@ -201,7 +201,7 @@ extension Hub {
         }
       case .unsubscribe(let selection):
         try session.grant.check(message.request)
-        resubscribe(session, at: now, &actions) { $0.unsubscribe(selection) }
+        resubscribe(session, selection, at: now, &actions) { $0.unsubscribe(selection) }
         actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
       default:
         let outcome = try look(message.request, as: session.grant, receivedAt: receivedAt, at: now)
@@ -246,8 +246,10 @@ extension Hub {
     confirm(&actions)
     let timers = shown(selection, to: session.grant, at: now)
     actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
-    resubscribe(session, at: now, &actions) { $0.subscribe(selection, interval: interval) }
-    tellLateEnds(to: session, at: now, &actions)
+    resubscribe(session, selection, at: now, &actions) {
+      $0.subscribe(selection, interval: interval)
+    }
+    tellLateEnds(of: selection, to: session, at: now, &actions)
   }
 
   private func shown(
@@ -260,13 +262,14 @@ extension Hub {
     }
   }
 
-  /// Changes a session's subscriptions, and joins and leaves what comes of it.
+  /// Changes a session's subscriptions to these timers, and joins and leaves what comes of it.
   mutating func resubscribe(
-    _ session: Session, at now: Instant, _ actions: inout HubActions, change: (Session) -> Void
+    _ session: Session, _ selection: TimerSelection, at now: Instant,
+    _ actions: inout HubActions, change: (Session) -> Void
   ) {
-    let before = session.channels
+    let before = session.channels(touchedBy: selection)
     change(session)
-    let after = session.channels
+    let after = session.channels(touchedBy: selection)
     for channel in before.subtracting(after) {
       if let group = leave(channel) { actions.transport.append(.leave(session.id, group)) }
     }
@@ -286,9 +289,10 @@ extension Hub {
 
   /// A countdown that ended while the server was down says so once to each who hears it.
   private mutating func tellLateEnds(
-    to session: Session, at now: Instant, _ actions: inout HubActions
+    of selection: TimerSelection, to session: Session, at now: Instant,
+    _ actions: inout HubActions
   ) {
-    for (id, ends) in lateEnds.all(at: now) {
+    for (id, ends) in lateEnds.among(selection, at: now) {
       guard let timer = reading(id, at: now), session.hears(id),
         session.heardEnds.insert(id).inserted
       else { continue }

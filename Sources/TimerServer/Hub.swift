@@ -222,10 +222,18 @@ struct LateEnds {
     ends[id] = nil
   }
 
-  /// Each timer with its ends, sorted by name.
-  func all(at now: Instant) -> [(id: TimerID, ends: [Instant])] {
+  /// Each timer of these with its ends, sorted by name. What it costs grows with what is asked for: after a restart
+  /// all clients ask at once, most of them for one timer each.
+  func among(
+    _ selection: TimerSelection, at now: Instant
+  ) -> [(id: TimerID, ends: [Instant])] {
     guard !ends.isEmpty, isEarly(now) else { return [] }
-    return ends.sorted { $0.key < $1.key }.map { (id: $0.key, ends: $0.value) }
+    let ids =
+      switch selection {
+      case .all: Set(ends.keys)
+      case .timers(let ids): Set(ids).filter { ends[$0] != nil }
+      }
+    return ids.sorted().map { (id: $0, ends: ends[$0] ?? []) }
   }
 
   /// Whether newcomers are told still.

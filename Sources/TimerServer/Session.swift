@@ -70,18 +70,28 @@ final class Session {
 
   /// The channels that its subscriptions come to. Who hears all hears each change once; all are those that
   /// it may see.
-  var channels: Set<Channel> {
+  var channels: Set<Channel> { channels(touchedBy: .all) }
+
+  /// Those of them that may be others after a change of these subscriptions: few of few, however many there are.
+  func channels(touchedBy selection: TimerSelection) -> Set<Channel> {
     var channels: Set<Channel> = []
-    if let intervalOfAll {
-      channels.insert(.changes(.every(grant.scope)))
-      if intervalOfAll > .zero {
-        channels.insert(.ticks(.every(grant.scope), every: intervalOfAll))
+    switch selection {
+    case .timers(let ids): for id in ids { addChannels(of: id, to: &channels) }
+    case .all:
+      if let intervalOfAll {
+        channels.insert(.changes(.every(grant.scope)))
+        if intervalOfAll > .zero {
+          channels.insert(.ticks(.every(grant.scope), every: intervalOfAll))
+        }
       }
-    }
-    for (id, interval) in intervals {
-      if intervalOfAll == nil { channels.insert(.changes(.one(id))) }
-      if interval > .zero { channels.insert(.ticks(.one(id), every: interval)) }
+      for id in intervals.keys { addChannels(of: id, to: &channels) }
     }
     return channels
+  }
+
+  private func addChannels(of id: TimerID, to channels: inout Set<Channel>) {
+    guard let interval = intervals[id] else { return }
+    if intervalOfAll == nil { channels.insert(.changes(.one(id))) }
+    if interval > .zero { channels.insert(.ticks(.one(id), every: interval)) }
   }
 }

@@ -338,6 +338,20 @@ import WebSocketTransport
     #expect(bench.heard(by: connection) == ["hello", "subscribed"])
   }
 
+  @Test func `costs those who come for another timer nothing`() {
+    func cost(_ ended: Int) -> Duration {
+      var bench = HubBench.make(timersMax: 5_000)
+      for number in 0..<ended {
+        bench.ask(#"{"command":"start","timer":"t\#(number)","duration":5}"#)
+      }
+      var restarted = bench.restarted(after: 8)
+      restarted.store()
+      return ThreadTime.least { _ = restarted.connect([QueryItem("timer", "rice")]) }
+    }
+
+    #expect(cost(2_000) < cost(1) * 8)
+  }
+
   @Test func `is told once over several restarts`() {
     var bench = restarted()
     bench.store()

@@ -69,6 +69,22 @@ import TimerCore
     #expect(bench.wakeAt == nil)
   }
 
+  @Test func `costs no more beside a thousand others`() {
+    func cost(beside others: Int) -> Duration {
+      var bench = HubBench.make(subscriptionsMax: 2_000)
+      let connection = bench.connect()
+      for number in 0..<others {
+        bench.send(#"{"command":"subscribe","timer":"t\#(number)"}"#, from: connection)
+      }
+      return ThreadTime.least {
+        bench.send(#"{"command":"subscribe","timer":"tea"}"#, from: connection)
+        bench.send(#"{"command":"unsubscribe","timer":"tea"}"#, from: connection)
+      }
+    }
+
+    #expect(cost(beside: 1_000) < cost(beside: 1) * 8)
+  }
+
   @Test func `to one timer stays when another one ends`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
