@@ -1,3 +1,4 @@
+import CLibuv
 import Synchronization
 
 /// A loop beside the first one, made, run and given up on a thread of its own. The first loop's thread
@@ -55,28 +56,40 @@ final class FurtherLoop {
     thread.join()
   }
 
-  /// The life of the loop, on its thread: it reports what happens, and does what it is told.
+  /// The life of the loop, on its thread: at the end of each turn it reports what happened, and does what it is
+  /// told. While the first loop is far behind it reads nothing more.
   private static func run(_ loop: ServiceLoop, _ post: LoopPost) {
     var events: [TransportEvent] = []
     var counters = TransportCounters()
     loop.turnEnded = { [unowned loop] in
       loop.tellCensus()
       let now = loop.transportCounters
-      guard !events.isEmpty || now != counters else { return }
-      counters = now
-      post.report(events, counters)
-      events.removeAll(keepingCapacity: true)
+      if !events.isEmpty || now != counters {
+        counters = now
+        post.report(events, counters)
+        events.removeAll(keepingCapacity: true)
+      }
+      obey(post.takeOrders(), loop)
+      while post.isFarAhead, !loop.isOver {
+        // Rare, and a millisecond is less than what the first loop still has to do.
+        uv_sleep(1)
+        obey(post.takeOrders(), loop)
+      }
     }
     post.hang(loop.bell)
-    loop.run { event, actions in
-      guard case .woken = event else { return events.append(event) }
-      let orders = post.takeOrders()
-      if orders.reloadsCertificate { loop.reloadCertificate() }
-      actions += orders.actions
-      if orders.finishes { loop.finish() }
+    loop.run { event, _ in
+      // The bell has done its part: the turn ends with the orders.
+      if case .woken = event { return }
+      events.append(event)
     }
     loop.turnEnded = nil
     post.reportEnd()
+  }
+
+  private static func obey(_ orders: OrderBatch, _ loop: ServiceLoop) {
+    if orders.reloadsCertificate { loop.reloadCertificate() }
+    loop.carryOut(orders.actions)
+    if orders.finishes { loop.finish() }
   }
 
   /// How the making of a loop went, told once by one thread to another.

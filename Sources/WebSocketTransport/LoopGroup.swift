@@ -1,3 +1,5 @@
+import CLibuv
+
 /// The service loops of one server on one port: `TransportOptions.loopCount` of them.
 ///
 /// The first runs on the caller's thread and is the only one that speaks with the server, takes signals
@@ -10,6 +12,10 @@ public final class LoopGroup {
   private let first: ServiceLoop
   private let further: [FurtherLoop]
   private var router: LoopRouter
+  /// What the server wants done about the event under way.
+  private var wanted: [TransportAction] = []
+  /// The further loop whose reports come next.
+  private var nextReporter = 0
 
   /// Binds and listens; connections are accepted from `run` on.
   public init(_ options: TransportOptions) throws(TransportError) {
@@ -63,21 +69,42 @@ public final class LoopGroup {
       for loop in further { loop.post.order { $0.reloadsCertificate = true } }
     }
     for loop in further { loop.run() }
-    var wanted: [TransportAction] = []
     first.run { event, actions in
-      if case .woken = event {
-        for loop in further {
-          for event in loop.post.takeReports() where router.admits(event) {
-            handle(event, &wanted)
-          }
-        }
-      }
-      handle(event, &wanted)
-      router.route(wanted, own: &actions)
-      wanted.removeAll(keepingCapacity: true)
+      if case .woken = event { handleReports(&actions, handle) }
+      pass(event, &actions, handle)
     }
     (first.turnEnded, first.isHeld, first.certificateReloaded) = (nil, nil, nil)
     endFurther()
+  }
+
+  /// Handles what the further loops have reported, of each in turn and not for long: then the first one looks at its
+  /// own sockets and deadlines, and comes back for the rest.
+  private func handleReports(
+    _ own: inout [TransportAction],
+    _ handle: (TransportEvent, inout [TransportAction]) -> Void
+  ) {
+    let end = uv_hrtime() + Self.reportsNanoseconds
+    var silentCount = 0
+    while silentCount < further.count {
+      let reports = further[nextReporter].post.takeReports(atMost: Self.reportsAtOnce)
+      nextReporter = (nextReporter + 1) % further.count
+      silentCount = reports.isEmpty ? silentCount + 1 : 0
+      for event in reports where router.admits(event) { pass(event, &own, handle) }
+      if uv_hrtime() > end { return first.bell.ring() }
+    }
+  }
+
+  /// A tick that is due waits no longer than this.
+  private static let reportsNanoseconds: UInt64 = 5_000_000
+  private static let reportsAtOnce = 8
+
+  private func pass(
+    _ event: TransportEvent, _ own: inout [TransportAction],
+    _ handle: (TransportEvent, inout [TransportAction]) -> Void
+  ) {
+    wanted.removeAll(keepingCapacity: true)
+    handle(event, &wanted)
+    router.route(wanted, own: &own)
   }
 
   private func endTurn() {

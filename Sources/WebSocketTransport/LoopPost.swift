@@ -5,8 +5,8 @@ import Synchronization
 /// once a turn.
 ///
 /// Neither grows without bound. What a mailbox holds beyond its bound is waited for by who filled it, as a
-/// single loop waits for its own sends before it reads on. The two never wait for each other: a further
-/// loop stops waiting when it has orders, and takes them.
+/// single loop handles what it has read before it reads on. The two never wait for each other: a further
+/// loop that waits takes its orders meanwhile.
 final class LoopPost: Sendable {
   private struct Orders {
     var batch = OrderBatch()
@@ -14,18 +14,40 @@ final class LoopPost: Sendable {
   }
 
   private struct Reports {
-    var events: [TransportEvent] = []
-    var byteCount = 0
+    private var events: [TransportEvent] = []
+    /// So many of them were taken.
+    private var takenCount = 0
+    private(set) var byteCount = 0
     var counters = TransportCounters()
     var isRunning = true
+
+    var isEmpty: Bool { takenCount == events.count }
+
+    mutating func append(_ more: [TransportEvent]) {
+      events += more
+      for event in more { byteCount += LoopPost.byteCount(of: event) }
+    }
+
+    mutating func take(atMost count: Int) -> ArraySlice<TransportEvent> {
+      let taken = events[takenCount...].prefix(count)
+      takenCount += taken.count
+      for event in taken { byteCount -= LoopPost.byteCount(of: event) }
+      if takenCount * 2 >= events.count {
+        events.removeSubrange(..<takenCount)
+        takenCount = 0
+      }
+      return taken
+    }
   }
 
   private let orders = Mutex(Orders())
   private let reports = Mutex(Reports())
   private let firstBell: Bell
 
-  /// Bytes that may lie in either direction before it is waited for.
-  static let bytesMax = 8_388_608
+  /// Bytes of orders that may lie here before they are waited for.
+  static let orderBytesMax = 8_388_608
+  /// Bytes of reports. Few, because all that lies here is dealt with before what comes next.
+  static let reportBytesMax = 65_536
 
   init(firstBell: Bell) { self.firstBell = firstBell }
 
@@ -44,23 +66,18 @@ final class LoopPost: Sendable {
   /// Waits while the further loop is far behind.
   func waitForRoom() {
     // Rare, and a millisecond is less than what the other still has to do.
-    while orders.withLock({ $0.batch.byteCount > Self.bytesMax }), isRunning { uv_sleep(1) }
+    while orders.withLock({ $0.batch.byteCount > Self.orderBytesMax }), isRunning { uv_sleep(1) }
   }
 
-  /// Takes out what was reported, in order.
-  func takeReports() -> [TransportEvent] {
-    reports.withLock { reports in
-      let events = reports.events
-      reports.events = []
-      reports.byteCount = 0
-      return events
-    }
+  /// Takes out the first of what was reported, in order.
+  func takeReports(atMost count: Int) -> ArraySlice<TransportEvent> {
+    reports.withLock { $0.take(atMost: count) }
   }
 
   var counters: TransportCounters { reports.withLock { $0.counters } }
 
   /// Whether the further loop has ended, and all that it told was taken out.
-  var isExhausted: Bool { reports.withLock { !$0.isRunning && $0.events.isEmpty } }
+  var isExhausted: Bool { reports.withLock { !$0.isRunning && $0.isEmpty } }
 
   private var isRunning: Bool { reports.withLock { $0.isRunning } }
 
@@ -84,20 +101,19 @@ final class LoopPost: Sendable {
     }
   }
 
-  /// Tells what happened in this turn, and waits while the first loop is far behind.
+  /// Tells what happened in this turn.
   func report(_ events: [TransportEvent], _ counters: TransportCounters) {
     let isNews = reports.withLock { reports in
       reports.counters = counters
-      let isNews = reports.events.isEmpty && !events.isEmpty
-      reports.events += events
-      for event in events { reports.byteCount += Self.byteCount(of: event) }
+      let isNews = reports.isEmpty && !events.isEmpty
+      reports.append(events)
       return isNews
     }
     if isNews { firstBell.ring() }
-    while reports.withLock({ $0.byteCount > Self.bytesMax }),
-      orders.withLock({ $0.batch.isEmpty })
-    { uv_sleep(1) }
   }
+
+  /// Whether the first loop is far behind with what was reported.
+  var isFarAhead: Bool { reports.withLock { $0.byteCount > Self.reportBytesMax } }
 
   /// Tells that nothing more will come.
   func reportEnd() {

@@ -46,7 +46,8 @@ public final class ServiceLoop {
   var broken: [Connection] = []
 
   // What a loop among others has to do besides; nil for the only one.
-  /// Called before the loop waits, when all events are handled.
+  /// Called before the loop waits, when all events are handled; what it lets happen is handled then, and it is called
+  /// again.
   var turnEnded: (() -> Void)?
   /// Whether others are to be waited for at the end.
   var isHeld: (() -> Bool)?
@@ -61,7 +62,7 @@ public final class ServiceLoop {
   private var handledAt: UInt64 = 0
   private var hasStopBeenAsked = false
   private(set) var isStopping = false
-  private var isOver = false
+  private(set) var isOver = false
 
   /// Milliseconds after which a peer that does not answer a close frame is dropped.
   static let farewellMilliseconds: UInt64 = 1_000
@@ -164,19 +165,21 @@ public final class ServiceLoop {
     defer { isHandling = false }
     listener.lookForRoom()
     if bell.takeRing() { events.append(.woken) }
-    while !events.isEmpty, !isOver {
-      var batch: [TransportEvent] = []
-      swap(&batch, &events)
-      for event in batch where isCurrent(event) {
-        actions.removeAll(keepingCapacity: true)
-        handledAt = uv_hrtime()
-        handler(event, &actions)
-        carryOutActions()
-        if case .opened(let id, _) = event { connections[id]?.socket?.uncork() }
-        if isOver { return }
+    repeat {
+      while !events.isEmpty, !isOver {
+        var batch: [TransportEvent] = []
+        swap(&batch, &events)
+        for event in batch where isCurrent(event) {
+          actions.removeAll(keepingCapacity: true)
+          handledAt = uv_hrtime()
+          handler(event, &actions)
+          carryOut(actions)
+          if case .opened(let id, _) = event { connections[id]?.socket?.uncork() }
+          if isOver { return }
+        }
       }
-    }
-    turnEnded?()
+      turnEnded?()
+    } while !events.isEmpty && !isOver
     finishIfDrained()
   }
 
@@ -196,7 +199,7 @@ public final class ServiceLoop {
   }
 
   /// Broadcasts that stand side by side are carried out together.
-  private func carryOutActions() {
+  func carryOut(_ actions: [TransportAction]) {
     var rest = actions[...]
     while let action = rest.first {
       let broadcasts = rest.prefix(while: \.isBroadcast)

@@ -81,6 +81,32 @@ import Testing
     #expect(server.outcome == Outcome(opened: 40, closed: 40))
   }
 
+  @Test func `looks at its deadlines between what its loops report`() throws {
+    let server = try RunningGroup()
+    let clients = try server.clients(Self.clientCount)
+    try clients[0].send("tick")
+    let slow = Array(repeating: "slow", count: 20)
+
+    for client in clients { try client.send(slow) }
+    for client in clients { for _ in slow { #expect(try client.text() == "done") } }
+    server.stop()
+
+    // In each turn of the loop it looks for reports twice, each time for a piece or for five milliseconds.
+    #expect(server.mostReportedInARow <= 24)
+  }
+
+  @Test func `goes on when its loops have more for each other than may lie there`() throws {
+    let server = try RunningGroup { $0.unsentBytesMax = 1_000_000_000 }
+    let clients = try server.clients(12)
+
+    for client in clients { try client.send(Array(repeating: "large", count: 300)) }
+
+    let last = try server.clients(1)[0]
+    try last.send("name")
+    #expect(try !last.text().isEmpty)
+    server.stop()
+  }
+
   @Test func `sums the figures of its loops`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
@@ -163,7 +189,7 @@ final class RunningGroup: Sendable {
         made.port.withLock { $0 = group.port }
         started.signal()
         group.listen(to: orders)
-        let outcome = Self.serve(group, orders)
+        let outcome = Self.serve(group, orders, made.mostReportedInARow)
         made.outcome.withLock { $0 = outcome }
       } catch {
         started.signal()
@@ -179,6 +205,7 @@ final class RunningGroup: Sendable {
   private final class Made: Sendable {
     let port = Mutex(0)
     let outcome = Mutex(Outcome())
+    let mostReportedInARow = Mutex(0)
   }
 
   private let made: Made
@@ -197,9 +224,14 @@ final class RunningGroup: Sendable {
   }
 
   var outcome: Outcome { made.outcome.withLock { $0 } }
+  /// How much came from further loops without a deadline in between, at most.
+  var mostReportedInARow: Int { made.mostReportedInARow.withLock { $0 } }
 
-  private static func serve(_ group: LoopGroup, _ orders: Mailbox<String>) -> Outcome {
+  private static func serve(
+    _ group: LoopGroup, _ orders: Mailbox<String>, _ mostReportedInARow: borrowing Mutex<Int>
+  ) -> Outcome {
     var outcome = Outcome()
+    var reportedInARow = 0
     group.run { event, actions in
       switch event {
       case .opened: outcome.opened += 1
@@ -208,6 +240,8 @@ final class RunningGroup: Sendable {
       case .received(let id, let text):
         let words = String(decoding: text, as: UTF8.self).split(separator: " ").map(String.init)
         let figures = group.transportCounters
+        if id.loopNumber > 0 { reportedInARow += 1 }
+        mostReportedInARow.withLock { $0 = max($0, reportedInARow) }
         switch words[0] {
         case "name": actions.append(.send(frame("\(id.number)"), to: id))
         case "join": actions += [.join(id, everybody), .send(frame("joined"), to: id)]
@@ -216,6 +250,12 @@ final class RunningGroup: Sendable {
           for number in 0..<(Int(words[1]) ?? 0) {
             actions.append(.send(frame("\(number)"), to: id))
           }
+        case "tick": actions.append(.wake(afterMicroseconds: 0))
+        case "slow":
+          Thread.sleep(forTimeInterval: 0.002)
+          actions.append(.send(frame("done"), to: id))
+        case "large":
+          actions.append(.send(Frame(Array(repeating: UInt8(ascii: "x"), count: 16_384)), to: id))
         case "figures":
           let text = "\(figures.acceptedCount) \(figures.webSocketCount) \(figures.loopCount)"
           actions.append(.send(frame(text), to: id))
@@ -224,7 +264,10 @@ final class RunningGroup: Sendable {
           actions.append(.close(other, .policyViolation, reason: "as another wishes"))
         default: break
         }
-      case .receivedBinary, .requested, .deadline, .stopRequested: break
+      case .deadline:
+        reportedInARow = 0
+        actions.append(.wake(afterMicroseconds: 0))
+      case .receivedBinary, .requested, .stopRequested: break
       }
     }
     return outcome

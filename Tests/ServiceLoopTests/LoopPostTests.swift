@@ -20,8 +20,24 @@ import Testing
     post.report([message(1), message(2)], TransportCounters())
     post.report([message(3)], TransportCounters())
 
-    #expect(post.takeReports().map(number) == [1, 2, 3])
-    #expect(post.takeReports().isEmpty)
+    #expect(post.takeReports(atMost: .max).map(number) == [1, 2, 3])
+    #expect(post.takeReports(atMost: .max).isEmpty)
+  }
+
+  @Test func `hands over reports in pieces`() {
+    var got: [Int] = []
+    for number in 0..<100 {
+      post.report([message(3 * number), message(3 * number + 1)], TransportCounters())
+      post.report([message(3 * number + 2)], TransportCounters())
+      let piece = post.takeReports(atMost: 2)
+      #expect(piece.count == 2)
+      got += piece.map(number(_:))
+    }
+    while case let piece = post.takeReports(atMost: 7), !piece.isEmpty {
+      got += piece.map(number(_:))
+    }
+
+    #expect(got == Array(0..<300))
   }
 
   @Test func `hands over each order once, in order`() {
@@ -38,7 +54,7 @@ import Testing
     post.reportEnd()
     #expect(!post.isExhausted)
 
-    _ = post.takeReports()
+    _ = post.takeReports(atMost: 1)
 
     #expect(post.isExhausted)
   }
@@ -52,47 +68,20 @@ import Testing
     #expect(post.counters.acceptedCount == 7)
   }
 
-  @Test func `holds back a loop that reports faster than it is listened to`() {
-    let total = 200
-    let done = DispatchSemaphore(value: 0)
-    DispatchQueue.global().async { [post] in
-      for number in 0..<total {
-        post.report([message(number, byteCount: 131_072)], TransportCounters())
-      }
-      done.signal()
-    }
+  @Test func `is far ahead of a loop that does not listen`() {
+    post.report([message(1), message(2, byteCount: LoopPost.reportBytesMax)], TransportCounters())
+    let isFarAhead = post.isFarAhead
+    _ = post.takeReports(atMost: 1)
+    let isStillFarAhead = post.isFarAhead
+    _ = post.takeReports(atMost: 1)
 
-    var got: [Int] = []
-    var most = 0
-    while got.count < total {
-      // Later than the other is done, if nothing holds it back.
-      Thread.sleep(forTimeInterval: 0.02)
-      let reports = post.takeReports()
-      most = max(most, reports.count)
-      got += reports.map(number)
-    }
-    done.wait()
-
-    #expect(got == Array(0..<total))
-    #expect(most <= LoopPost.bytesMax / 131_072 + 1)
-  }
-
-  @Test func `lets a loop that is held back take its orders`() {
-    let isFree = DispatchSemaphore(value: 0)
-    DispatchQueue.global().async { [post] in
-      post.report([message(1, byteCount: LoopPost.bytesMax + 1)], TransportCounters())
-      isFree.signal()
-    }
-    #expect(isFree.wait(timeout: .now() + 0.05) == .timedOut)
-
-    post.order { $0.append(.stop) }
-
-    #expect(isFree.wait(timeout: .now() + 5) == .success)
+    #expect(isFarAhead && isStillFarAhead)
+    #expect(!post.isFarAhead)
   }
 
   @Test func `holds back a server that orders faster than a loop does it`() {
     let isFree = DispatchSemaphore(value: 0)
-    let large = Frame(Array(repeating: 0, count: LoopPost.bytesMax + 1))
+    let large = Frame(Array(repeating: 0, count: LoopPost.orderBytesMax + 1))
     post.order { $0.append(.send(large, to: ConnectionID(1))) }
     DispatchQueue.global().async { [post] in
       post.waitForRoom()
@@ -106,7 +95,7 @@ import Testing
   }
 
   @Test func `does not wait for a loop that has ended`() {
-    let large = Frame(Array(repeating: 0, count: LoopPost.bytesMax + 1))
+    let large = Frame(Array(repeating: 0, count: LoopPost.orderBytesMax + 1))
     post.reportEnd()
     post.order { $0.append(.send(large, to: ConnectionID(1))) }
 

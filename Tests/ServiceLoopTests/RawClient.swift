@@ -41,6 +41,11 @@ final class RawClient {
     try write([0x81, 0x80 | UInt8(text.utf8.count), 0, 0, 0, 0] + text.utf8)
   }
 
+  /// Sends several such texts at once.
+  func send(_ texts: [String]) throws {
+    try write(texts.flatMap { [0x81, 0x80 | UInt8($0.utf8.count), 0, 0, 0, 0] + $0.utf8 })
+  }
+
   /// The next text of up to 125 bytes.
   func text() throws -> String {
     let (opcode, payload) = try frame()
