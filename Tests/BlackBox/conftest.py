@@ -17,6 +17,7 @@ pytest.register_assert_rewrite("golden_script", "punctuality", "stamped", "timer
 
 import timer_server  # noqa: E402
 from punctuality import Punctuality, TooLate  # noqa: E402
+from stalls import Stalls  # noqa: E402
 from timer_client import Client  # noqa: E402
 from timer_server import Server  # noqa: E402
 
@@ -86,9 +87,10 @@ async def client(shared_server, connect):
 
 
 @pytest.fixture
-def punctual() -> Punctuality:
+def punctual():
     """Judges whether messages came in time; a test that asks for it is repeated when the machine had a hiccup."""
-    return Punctuality()
+    with Stalls() as stalls:
+        yield Punctuality(stalls)
 
 
 # A test that was late, and nothing else, is run again: a shared machine stands still now and then.

@@ -1,8 +1,13 @@
-"""In time or not: by the middle of many messages, with a generous bound for the worst."""
+"""In time or not: by the middle of many messages, with a generous bound for the worst.
+
+What the machine kept from the server and from us while a message was due is not its lateness (see `stalls`).
+"""
 
 import os
 
-# What a message may be late against its instant on an idle machine. A busy one may widen both.
+from stalls import Stalls
+
+# What a message may be late against its instant, stalls of the machine left out. A busy one may widen both.
 MEDIAN_LATENESS = float(os.environ.get("TIMERSYNC_MEDIAN_LATENESS_MS", "20")) / 1000
 MAX_LATENESS = float(os.environ.get("TIMERSYNC_MAX_LATENESS_MS", "60")) / 1000
 # An instant is known to about a millisecond on this side; a message that comes earlier than this was sent early.
@@ -15,41 +20,72 @@ class TooLate(AssertionError):
     """What came was right but late, or missing in a series: a hiccup of the machine, unless it comes every time."""
 
 
+class Lateness(float):
+    """How many seconds a message came after its instant, by how much that may be wrong, and when it came by the local
+    monotonic clock."""
+
+    at: float
+    doubt: float
+
+    def __new__(cls, seconds: float, at: float, doubt: float = 0.0) -> "Lateness":
+        lateness = super().__new__(cls, seconds)
+        lateness.at, lateness.doubt = at, doubt
+        return lateness
+
+
 class Punctuality:
     """Judges messages by when they came."""
 
     all_seconds: list[float] = []
 
-    def __call__(self, lateness: list[float], what: str = "messages") -> None:
+    def __init__(self, stalls: Stalls):
+        self.stalls = stalls
+
+    def __call__(self, lateness: list[Lateness], what: str = "messages") -> None:
         """Judges how many seconds messages came after their instants."""
-        ordered = sorted(lateness)
-        assert ordered, f"no {what} to judge"
+        assert lateness, f"no {what} to judge"
+        is_early = any(late < -EARLY - late.doubt for late in lateness)
+        assert not is_early, f"{what} came before their instant (ms): {in_milliseconds(lateness)}"
+        blamed = [
+            late - late.doubt - self.stalls.between(late.at - late, late.at) if late > 0 else late for late in lateness]
+        ordered = sorted(blamed)
         self.all_seconds.extend(ordered)
         middle, worst = ordered[len(ordered) // 2], ordered[-1]
-        shown = ", ".join(f"{seconds * 1000:.1f}" for seconds in lateness)
-        assert ordered[0] > -EARLY, f"{what} came before their instant (ms): {shown}"
+        shown = f"{in_milliseconds(blamed)}; with the machine's stalls: {in_milliseconds(lateness)}"
         if len(ordered) >= ENOUGH_FOR_A_MEDIAN and middle > MEDIAN_LATENESS:
             raise TooLate(f"{what} came too late, the middle one by {middle * 1000:.1f} ms: {shown}")
         if worst > MAX_LATENESS:
             raise TooLate(f"{what} came far too late, the worst one by {worst * 1000:.1f} ms: {shown}")
 
-    def in_step(self, actual: list, expected: list) -> None:
-        """Judges a series: the same values in the same order, none missing, none twice."""
-        if actual == expected:
-            return
-        rest = iter(expected)
-        fits = bool(actual) and all(any(value == other for other in rest) for value in actual)
-        if fits:
-            raise TooLate(f"some are missing: {show(actual)} instead of {show(expected)}")
-        raise AssertionError(f"{show(actual)} instead of {show(expected)}")
+    def in_step(self, arrivals: list, values: list, expected: list) -> None:
+        """Judges a series, one value a message: the same values in the same order, none missing, none twice.
 
-    def all_multiples(self, values: list, step) -> None:
+        Who wakes late tells the newest alone: what is missing is as late as the next one that came, and judged so.
+        """
+        if values == expected:
+            return
+        assert len(arrivals) == len(values) and len(expected) > 1
+        step = expected[1] - expected[0]
+        places = [(value - expected[0]) / step for value in values]
+        follows = [int(later) - int(earlier) for earlier, later in zip([-1, *places], places)]
+        if not all(place == int(place) for place in places) or min(follows) < 1:
+            raise AssertionError(f"{show(values)} instead of {show(expected)}")
+        seconds = abs(float(step))
+        for number, follow in enumerate(follows):
+            missed = (follow - 1) * seconds
+            # The first one's due instant is not known here; it was not earlier than so.
+            since = arrivals[number - 1].at if number else arrivals[0].at - follow * seconds
+            if missed and missed - self.stalls.between(since, arrivals[number].at) > MAX_LATENESS:
+                raise TooLate(f"some are missing: {show(values)} instead of {show(expected)}")
+
+    def all_multiples(self, arrivals: list, values: list, step) -> None:
         """Judges a series of instants: whole multiples of the step, each the next one."""
         assert values and all(value % step == 0 for value in values), f"not all multiples of {step}: {show(values)}"
-        gaps = [later - earlier for earlier, later in zip(values, values[1:])]
-        assert all(gap > 0 for gap in gaps), f"not one after the other: {show(values)}"
-        if any(gap != step for gap in gaps):
-            raise TooLate(f"some are missing: {show(values)}")
+        self.in_step(arrivals, values, [values[0] + step * number for number in range(max(2, len(values)))])
+
+
+def in_milliseconds(seconds: list[float]) -> str:
+    return ", ".join(f"{one * 1000:.1f}" for one in seconds)
 
 
 def show(values: list) -> str:

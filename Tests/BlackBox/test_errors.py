@@ -485,8 +485,8 @@ async def test_a_vanished_client_leaves_nothing_behind(server, connect, punctual
 
     await watcher.ok("start", "tea", duration=60)
 
-    times = [(await watcher.snapshot("tick", "tea")).state("tea")["time"] for _ in range(3)]
-    punctual.in_step(times, [D("59.9"), D("59.8"), D("59.7")])
+    seen = [await watcher.snapshot("tick", "tea") for _ in range(3)]
+    punctual.in_step(seen, [a.state("tea")["time"] for a in seen], [D("59.9"), D("59.8"), D("59.7")])
 
 
 def test_errors_have_a_closed_list_of_codes():

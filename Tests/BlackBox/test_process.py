@@ -7,16 +7,16 @@ import re
 import signal
 import socket
 import subprocess
-import time
 import urllib.request
 
 import pytest
 
+from stalls import Stopwatch
 from timer_client import Client
 from timer_server import READY, Server, server_argv
 
 
-def run(*arguments: str, within: float = 10) -> subprocess.CompletedProcess:
+def run(*arguments: str, within: float = 30) -> subprocess.CompletedProcess:
     """Runs the command to its end."""
     return subprocess.run(
         server_argv(*arguments), capture_output=True, text=True, timeout=within, stdin=subprocess.DEVNULL)
@@ -38,11 +38,11 @@ def test_ready_is_one_line(tmp_path):
         line = process.stdout.readline()
         match = READY.fullmatch(line)
         assert match, line
-        with socket.create_connection(("127.0.0.1", int(match.group(1))), timeout=5):
+        with socket.create_connection(("127.0.0.1", int(match.group(1))), timeout=30):
             pass
     finally:
         process.send_signal(signal.SIGTERM)
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=30)
     assert rest == ""
     assert process.returncode == 0
 
@@ -114,14 +114,14 @@ def test_web_serves_the_folder(tmp_path):
     server = Server(tmp_path / "data", "--web", str(web)).start()
     try:
         done = subprocess.run(
-            ["curl", "-sS", "-i", "--max-time", "5", f"{server.http}/?timer=tea"], capture_output=True, text=True)
+            ["curl", "-sS", "-i", "--max-time", "30", f"{server.http}/?timer=tea"], capture_output=True, text=True)
         assert "200" in done.stdout.splitlines()[0] and "<title>ours</title>" in done.stdout
         assert re.search(r"(?im)^content-type: *text/html", done.stdout)
         secret = tmp_path / "secret"
         secret.write_text("not to be served")
         for path in ("/../secret", "/%2e%2e/secret", "/..%2fsecret", "/nothing.html"):
             done = subprocess.run(
-                ["curl", "-sS", "-o", "-", "-w", "%{http_code}", "--path-as-is", "--max-time", "5",
+                ["curl", "-sS", "-o", "-", "-w", "%{http_code}", "--path-as-is", "--max-time", "30",
                  server.http + path], capture_output=True, text=True)
             assert "not to be served" not in done.stdout
             assert done.stdout[-3:-2] == "4", (path, done.stdout)
@@ -194,15 +194,15 @@ async def test_a_stop_says_goodbye_to_every_client(server, with_signal):
         client = await Client.open(server, timers=["tea"] if number % 2 else None)
         clients.append(client)
     await clients[0].ok("start", "tea", duration=60)
-    begun = time.monotonic()
 
-    server.process.send_signal(with_signal)
+    with Stopwatch() as watch:
+        server.process.send_signal(with_signal)
 
-    codes = await asyncio.gather(*(client.wait_closed() for client in clients))
-    code = await asyncio.to_thread(server.wait_ended, 5)
+        codes = await asyncio.gather(*(client.wait_closed() for client in clients))
+        code = await asyncio.to_thread(server.wait_ended)
     assert codes == [1001] * 50
     assert code == 0
-    assert time.monotonic() - begun < 5
+    assert watch.seconds < 5
 
 
 async def test_a_stop_answers_what_came_before(server, connect):
@@ -216,7 +216,7 @@ async def test_a_stop_answers_what_came_before(server, connect):
     server.process.send_signal(signal.SIGTERM)
 
     close_code = await client.wait_closed()
-    assert await asyncio.to_thread(server.wait_ended, 5) == 0
+    assert await asyncio.to_thread(server.wait_ended) == 0
     assert close_code == 1001
     done = -1
     for arrival in client.arrivals:
@@ -232,17 +232,17 @@ async def test_a_stop_answers_what_came_before(server, connect):
 
 async def test_a_client_that_does_not_answer_delays_the_stop_but_little(server):
     """A client that ignores the goodbye does not keep the process."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as deaf:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as deaf:
         deaf.sendall(
             b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
         assert b"101" in deaf.recv(64)
-        begun = time.monotonic()
 
-        code = await asyncio.to_thread(server.stop)
+        with Stopwatch() as watch:
+            code = await asyncio.to_thread(server.stop)
 
         assert code == 0
-        assert time.monotonic() - begun < 8
+        assert watch.seconds < 8
 
 
 @contextlib.contextmanager
@@ -256,7 +256,7 @@ def speaking_into(tmp_path, stderr, **options):
         assert match, "it did not start"
         yield f"http://127.0.0.1:{match.group(1)}"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=30) == 0
     finally:
         process.kill()
         process.communicate()
@@ -264,7 +264,7 @@ def speaking_into(tmp_path, stderr, **options):
 
 def start_tea(http):
     request = urllib.request.Request(f"{http}/api/timers/tea/start", data=b"", method="POST")
-    with urllib.request.urlopen(request, timeout=5) as answer:
+    with urllib.request.urlopen(request, timeout=30) as answer:
         assert answer.status == 200
 
 
@@ -300,7 +300,7 @@ def test_a_first_line_without_room_is_no_reason_to_end(tmp_path):
     try:
         assert "timers loaded" in process.stderr.readline()
         process.send_signal(signal.SIGTERM)
-        _, rest = process.communicate(timeout=10)
+        _, rest = process.communicate(timeout=30)
         assert (process.returncode, "stopping" in rest) == (0, True)
     finally:
         process.kill()

@@ -9,11 +9,13 @@ import threading
 import time
 from pathlib import Path
 
+import stalls
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("TIMERSYNC_SERVER", REPOSITORY / ".build/debug/timersync")).absolute()
 READY = re.compile(r"timersync listening on http://127\.0\.0\.1:(\d+)\n")
-READY_WITHIN = 15.0
-STOPPED_WITHIN = 10.0
+READY_WITHIN = 60.0
+STOPPED_WITHIN = 30.0
 
 
 def server_argv(*arguments: str) -> list[str]:
@@ -64,6 +66,7 @@ class Server:
             # Python ignores SIGXFSZ; a server that inherits this gets EFBIG from a write, as from a full disk.
             restore_signals=False, env={**os.environ, **self.environment})
         self.process_ids.append(self.process.pid)
+        stalls.watched.add(self.process.pid)
         self._log_reader = threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True)
         self._log_reader.start()
         line = self._first_line()
@@ -118,6 +121,7 @@ class Server:
     def _forget(self) -> None:
         assert self.process is not None and self._log_reader is not None
         self._log_reader.join(STOPPED_WITHIN)
+        stalls.watched.discard(self.process.pid)
         self.process.stdout.close()
         self.process = None
 
