@@ -4,7 +4,7 @@ const WebSocket = require('ws');
 
 const socket = new WebSocket(process.argv[2], ['timersync.v1']);
 const seen = { protocol: null, hello: null, replies: {}, events: [], close: null };
-const giveUp = setTimeout(() => fail('nothing more came within 10 s'), 10000);
+const giveUp = setTimeout(() => fail('nothing more came within 30 s'), 30000);
 
 function fail(why) {
   console.error(why, JSON.stringify(seen));
@@ -27,8 +27,8 @@ socket.on('message', (bytes, isBinary) => {
   const message = JSON.parse(bytes.toString());
   if (message.event === 'hello') {
     seen.hello = message;
-    send({ id: 'subscribe', command: 'subscribe', timer: 'node 🍵', interval: 0.5 });
-    send({ id: 'start', command: 'start', timer: 'node 🍵', duration: 1 });
+    send({ id: 'subscribe', command: 'subscribe', timer: 'node 🍵', interval: 1 });
+    send({ id: 'start', command: 'start', timer: 'node 🍵', duration: 2 });
   } else if (message.event) {
     seen.events.push([message.cause, message.timers.map((state) => state.time)]);
     if (message.cause === 'ended') send({ id: 'finish', command: 'finish', timer: 'node 🍵', resetTime: true });

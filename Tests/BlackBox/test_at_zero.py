@@ -5,6 +5,8 @@ from decimal import Decimal as D
 
 import pytest
 
+from timer_client import WITHIN
+
 
 def ends(arrivals):
     return [a for a in arrivals if a.get("cause") == "ended"]
@@ -53,14 +55,15 @@ async def test_finish_stands_at_zero(client, name, punctual):
 
 async def test_reset_is_idle_at_the_start_value(client, name, punctual):
     """With `reset` the countdown shows its starting duration again, without what was added."""
-    await watch(client, name, duration=0.2, atZero="reset")
-    await client.ok("addRemainingTime", name, seconds=0.1)
+    await watch(client, name, duration=20, atZero="reset")
+    # However late it comes, something is left or nothing is.
+    await client.ok("addRemainingTime", name, seconds=-19.7, clamp=True)
     await client.snapshot("adjusted", name)
 
     ended = await client.snapshot("ended", name)
 
     state = ended.state(name)
-    assert (state["status"], state["duration"], state["time"], state["addedTime"]) == ("idle", D("0.2"), D("0.2"), 0)
+    assert (state["status"], state["duration"], state["time"], state["addedTime"]) == ("idle", 20, 20, 0)
     punctual([client.lateness(ended, ended["endedAt"])], "the end")
     assert await client.collect(0.3) == []
     assert (await client.state("get", name))["status"] == "idle"
@@ -88,28 +91,33 @@ async def test_repeat_starts_at_the_exact_zero(client, name, punctual):
 
 async def test_repeat_runs_on_without_what_was_added(client, name):
     """What was added counts for one run; the next has the starting duration."""
-    started = await watch(client, name, duration=0.3, atZero="repeat")
-    await client.ok("addRemainingTime", name, seconds=0.2)
+    started = await watch(client, name, duration=1.2, atZero="repeat")
+    await client.ok("addRemainingTime", name, seconds=-0.2)
 
     first = await client.snapshot("ended", name)
     second = await client.snapshot("ended", name)
 
-    assert first["endedAt"] == started["startDate"] + D("0.5")
-    assert first.state(name)["duration"] == D("0.3") and first.state(name)["addedTime"] == 0
-    assert second["endedAt"] == started["startDate"] + D("0.8")
+    assert first["endedAt"] == started["startDate"] + 1
+    assert first.state(name)["duration"] == D("1.2") and first.state(name)["addedTime"] == 0
+    assert second["endedAt"] == started["startDate"] + D("2.2")
     await client.ok("remove", name)
 
 
-async def test_repeat_ticks_through_its_runs(client, name):
+async def test_repeat_ticks_through_its_runs(client, name, punctual):
     """Ticks of a repeating countdown are of the run that counts."""
     await client.subscribe(name, interval=0.1)
-    await client.ok("start", name, duration=0.3, atZero="repeat")
+    started = await client.state("start", name, duration=0.3, atZero="repeat")
     await client.snapshot("started", name)
 
-    seen = [await client.snapshot(timer=name) for _ in range(6)]
+    seen = []
+    while len(ends(seen)) < 2:
+        seen.append(await client.snapshot(timer=name))
 
-    assert [a["cause"] for a in seen] == ["tick", "tick", "ended"] * 2
-    assert [a.state(name)["time"] for a in seen if a["cause"] == "tick"] == [D("0.2"), D("0.1")] * 2
+    length = D("0.3")
+    passed = [a.state(name)["lastElapsedTimeCalculatedAt"] - started["startDate"] for a in seen]
+    punctual.in_step(seen, passed, [D(number) / 10 for number in range(1, 7)])
+    assert [a["cause"] for a in seen] == ["tick" if since % length else "ended" for since in passed]
+    assert [a.state(name)["time"] for a in seen] == [length - since % length for since in passed]
     await client.ok("remove", name)
 
 
@@ -117,6 +125,8 @@ async def test_repeat_stops_when_paused_and_goes_on(client, name):
     """A paused repeating countdown does not end; resumed, it ends that much later, and repeats from there."""
     started = await watch(client, name, duration=0.3, atZero="repeat")
     paused = await client.state("pause", name)
+    await client.snapshot("paused", name)
+    client.take()
     assert ends(await client.collect(0.5)) == []
 
     resumed = await client.state("resume", name)
@@ -142,10 +152,10 @@ async def test_repeat_ends_by_another_policy(client, name):
 
 
 async def test_more_time_before_the_end_moves_the_end(client, name):
-    """0.6 s, +0.6 at 0.5: one `ended`, at 1.2."""
-    started = await watch(client, name, duration=0.6)
-    await client.sleep_until(float(started["startDate"]) + 0.5)
-    await client.ok("addRemainingTime", name, seconds=0.6)
+    """1 s, +0.2 at 0.3: one `ended`, at 1.2."""
+    started = await watch(client, name, duration=1)
+    await client.sleep_until(float(started["startDate"]) + 0.3)
+    await client.ok("addRemainingTime", name, seconds=0.2)
 
     ended = await client.snapshot("ended", name)
 
@@ -155,13 +165,13 @@ async def test_more_time_before_the_end_moves_the_end(client, name):
 
 
 async def test_less_time_moves_the_end(client, name, punctual):
-    """610 s, -609.5: `ended` once, at the new zero."""
+    """610 s, -609: `ended` once, at the new zero."""
     started = await watch(client, name, duration=610)
-    await client.ok("addRemainingTime", name, seconds=-609.5)
+    await client.ok("addRemainingTime", name, seconds=-609)
 
     ended = await client.snapshot("ended", name)
 
-    assert ended["endedAt"] == started["startDate"] + D("0.5")
+    assert ended["endedAt"] == started["startDate"] + 1
     punctual([client.lateness(ended, ended["endedAt"])], "the end")
     assert ends(await client.collect(0.3)) == []
 
@@ -181,19 +191,20 @@ async def test_less_time_to_exactly_zero_ends_at_once(client, name):
 
 
 async def test_time_added_to_a_paused_one_moves_the_end(client, name):
-    """0.6 s, pause at 0.2, +0.3, wait, resume: 0.7 left, and `ended` 0.7 s later."""
-    started = await watch(client, name, duration=0.6)
+    """1 s, pause at 0.2, +0.1, wait, resume: 0.9 left, and `ended` 0.9 s later."""
+    started = await watch(client, name, duration=1)
     instant = float(started["startDate"]) + 0.2
     await client.sleep_until(instant)
     await client.ok("pause", name, at=instant)
-    await client.ok("addRemainingTime", name, seconds=0.3)
-    assert ends(await client.collect(0.8)) == []
+    await client.ok("addRemainingTime", name, seconds=0.1)
+    await client.sleep_until(float(started["startDate"]) + 1.2)
+    assert ends(client.take()) == []
 
     resumed = await client.state("resume", name)
 
     begun = resumed["pausePeriods"][-1]["start"]
-    assert resumed["time"] == D("0.7") - (resumed["lastElapsedTimeCalculatedAt"] - begun)
-    assert (await client.snapshot("ended", name))["endedAt"] == begun + D("0.7")
+    assert resumed["time"] == D("0.9") - (resumed["lastElapsedTimeCalculatedAt"] - begun)
+    assert (await client.snapshot("ended", name))["endedAt"] == begun + D("0.9")
 
 
 async def test_a_pause_before_the_end_puts_it_off(client, name):
@@ -239,21 +250,23 @@ async def test_a_pause_in_overtime_does_not_end_again(client, name):
 @pytest.mark.parametrize("command", ["pause", "finish", "reset"])
 async def test_what_stopped_before_zero_does_not_end(client, name, command):
     """A countdown that was paused, finished or reset does not cross zero."""
-    await watch(client, name, duration=0.3)
+    started = await watch(client, name, duration=1)
     await client.ok(command, name)
 
-    assert ends(await client.collect(0.5)) == []
+    await client.sleep_until(float(started["startDate"]) + 1.2)
+    assert ends(client.take()) == []
 
 
 async def test_a_new_start_ends_at_its_own_zero(client, name):
     """The zero of a run that was replaced never comes."""
-    await watch(client, name, duration=0.3)
-    again = await client.state("start", name, duration=0.6, force=True)
+    started = await watch(client, name, duration=1)
+    again = await client.state("start", name, duration=0.4, force=True)
 
     ended = await client.snapshot("ended", name)
 
-    assert ended["endedAt"] == again["startDate"] + D("0.6")
-    assert ends(await client.collect(0.2)) == []
+    assert ended["endedAt"] == again["startDate"] + D("0.4")
+    await client.sleep_until(float(started["startDate"]) + 1.2)
+    assert ends(client.take()) == []
 
 
 @pytest.mark.parametrize("policy", ["overtime", "finish", "reset"])
@@ -273,7 +286,7 @@ async def test_start_after_the_end_counts_the_full_duration(client, name, policy
 @pytest.mark.parametrize(("policy", "status"), [("finish", "finished"), ("reset", "idle")])
 async def test_a_policy_set_before_the_end_counts(client, name, policy, status):
     """The policy at the instant of the crossing is the one that counts."""
-    await watch(client, name, duration=0.4)
+    await watch(client, name, duration=1)
     await client.ok("update", name, atZero=policy)
 
     ended = await client.snapshot("ended", name)
@@ -316,9 +329,12 @@ async def test_every_subscriber_sees_one_end(shared_server, connect, name):
 async def test_the_end_is_told_without_any_subscriber(client, name):
     """A countdown with `finish` ends at its zero also when nobody looks."""
     started = await client.state("start", name, duration=0.2, atZero="finish")
-    await asyncio.sleep(0.4)
 
-    state = await client.state("get", name)
+    state = started
+    async with asyncio.timeout(WITHIN):
+        while state["status"] == "running":
+            await asyncio.sleep(0.05)
+            state = await client.state("get", name)
 
     assert (state["status"], state["stopDate"]) == ("finished", started["startDate"] + D("0.2"))
 

@@ -21,7 +21,8 @@ async def until(client, state, elapsed: float):
 def assert_fresh(state, duration):
     """A run of this duration has just begun."""
     assert (state["status"], state["duration"], state["addedTime"]) == ("running", duration, 0), state
-    assert 0 <= state["elapsedTime"] < 0.5, state
+    # The state is that of the answer, which comes when the disk has the change.
+    assert 0 <= state["elapsedTime"] == state["lastElapsedTimeCalculatedAt"] - state["startDate"] < 20, state
     assert state["pausePeriods"] == [] and state["stopDate"] is None, state
 
 
@@ -30,9 +31,10 @@ def assert_fresh(state, duration):
 
 async def test_start_with_a_duration_is_a_countdown(client, name):
     """A started countdown runs from now, with all that was not given at its default."""
+    before = time.time()
     state = await client.state("start", name, duration=90.5)
 
-    assert abs(float(state["startDate"]) - time.time()) < 1
+    assert before - 1 < float(state["startDate"]) < time.time() + 1
     assert_fresh(state, D("90.5"))
     for field in ("revision", "startDate", "lastElapsedTimeCalculatedAt", "elapsedTime", "time"):
         del state[field]
@@ -47,7 +49,7 @@ async def test_start_of_a_new_name_without_duration_is_a_stopwatch(client, name)
     state = await client.state("start", name)
 
     assert (state["type"], state["status"]) == ("stopwatch", "running")
-    assert state["elapsedTime"] < 0.5
+    assert state["elapsedTime"] == state["lastElapsedTimeCalculatedAt"] - state["startDate"] < 20
     assert "duration" not in state
 
 
@@ -98,12 +100,13 @@ async def test_start_keeps_any_duration_to_the_microsecond(client, name, duratio
     assert state["duration"] == D(str(duration)).quantize(D("0.000001"))
 
 
-async def test_start_of_a_year_does_not_end_at_once(client, name):
+async def test_start_of_a_year_does_not_end_at_once(client, name, punctual):
     """The longest countdown runs."""
     await client.subscribe(name)
     await client.ok("start", name, duration=YEAR)
 
-    assert (await client.snapshot("tick", name, within=2)).state(name)["time"] == YEAR - 1
+    tick = await client.snapshot("tick", name)
+    punctual.in_step([tick], [tick.state(name)["time"]], [YEAR - 1, YEAR - 2])
     assert (await client.state("get", name))["status"] == "running"
 
 
@@ -191,7 +194,8 @@ async def test_start_again_of_a_stopwatch_counts_from_zero(client, name, ending)
 
     state = await client.state("start", name)
 
-    assert state["type"] == "stopwatch" and state["elapsedTime"] < 0.5
+    assert state["type"] == "stopwatch"
+    assert state["elapsedTime"] == state["lastElapsedTimeCalculatedAt"] - state["startDate"] < 20
     assert state["startDate"] > first["startDate"]
 
 
@@ -357,12 +361,13 @@ async def test_pause_and_resume_a_stopwatch(client, name):
     await until(client, started, 0.1)
     paused = await client.state("pause", name)
     await asyncio.sleep(0.1)
+    asked = time.monotonic()
 
     resumed = await client.state("resume", name)
 
     gone = resumed["elapsedTime"] - paused["elapsedTime"]
     assert gone == resumed["lastElapsedTimeCalculatedAt"] - resumed["pausePeriods"][0]["start"]
-    assert gone < D("0.05")
+    assert gone < time.monotonic() - asked + 0.05
 
 
 async def test_resume_at_the_very_instant_of_the_pause(client, name):
@@ -593,7 +598,7 @@ async def test_remaining_time_adds_up(client, name):
     assert (state["duration"], state["addedTime"]) == (80, 20)
 
 
-async def test_remaining_time_is_exact_in_reply_snapshot_and_tick(client, name):
+async def test_remaining_time_is_exact_in_reply_snapshot_and_tick(client, name, punctual):
     """300 s, +10 after 0.2 s: the reply, the snapshot and the next tick agree to the microsecond."""
     await client.subscribe(name)
     started = await client.state("start", name, duration=300)
@@ -606,14 +611,15 @@ async def test_remaining_time_is_exact_in_reply_snapshot_and_tick(client, name):
     snapshot = (await client.snapshot("adjusted", name)).state(name)
     for state in (reply, snapshot):
         assert state["time"] == 310 - (state["lastElapsedTimeCalculatedAt"] - started["startDate"])
-    tick = (await client.snapshot("tick", name)).state(name)
-    assert tick["time"] == 309
-    assert tick["lastElapsedTimeCalculatedAt"] == started["startDate"] + 1
+    arrival = await client.snapshot("tick", name)
+    tick = arrival.state(name)
+    punctual.in_step([arrival], [tick["time"]], [309, 308])
+    assert tick["lastElapsedTimeCalculatedAt"] == started["startDate"] + 310 - tick["time"]
 
 
 async def test_remaining_time_is_added_while_paused(client, name):
     """A paused countdown takes time, stays paused, and ends that much later."""
-    started = await client.state("start", name, duration=0.6)
+    started = await client.state("start", name, duration=1)
     await until(client, started, 0.2)
     paused = await client.state("pause", name)
     await client.subscribe(name, interval=0)
@@ -623,7 +629,7 @@ async def test_remaining_time_is_added_while_paused(client, name):
     assert state["elapsedTime"] == paused["elapsedTime"]
     assert state["pausePeriods"] == paused["pausePeriods"]
 
-    await asyncio.sleep(0.7)
+    await client.sleep_until(float(started["startDate"]) + 1.2)
     resumed = await client.state("resume", name)
     ended = await client.snapshot("ended", name)
     assert ended["endedAt"] == resumed["pausePeriods"][0]["start"] + paused["time"] + D("0.3")
@@ -664,7 +670,7 @@ async def test_remaining_time_below_zero_while_running_is_refused(client, name):
     reply = await client.refused("outOfRange", "addRemainingTime", name, seconds=-61)
 
     assert reply["error"]["limit"] == -reply["timer"]["time"]
-    assert -60 <= reply["error"]["limit"] <= -59
+    assert -60 <= reply["error"]["limit"] <= -40
 
 
 async def test_remaining_time_too_small_for_overtime_is_refused(client, name):
@@ -689,8 +695,8 @@ async def test_remaining_time_taken_with_clamp_ends_it(client, name):
 
     ended = await client.snapshot("ended", name)
     assert ended.state(name)["time"] == 0 and ended.state(name)["status"] == "finished"
-    assert ended.state(name)["elapsedTime"] == ended.state(name)["duration"] < 2
-    assert state["elapsedTime"] < 2 and state["time"] == 0
+    assert ended.state(name)["elapsedTime"] == ended.state(name)["duration"] < 20
+    assert state["elapsedTime"] < 20 and state["time"] == 0
     assert [a["cause"] for a in await client.collect(0.2) if a["cause"] == "ended"] == []
 
 
@@ -778,7 +784,7 @@ async def test_elapsed_time_is_taken(client, name):
 
     state = await client.state("addElapsedTime", name, seconds=-40)
 
-    assert 60 <= state["elapsedTime"] < 62
+    assert 60 <= state["elapsedTime"] < 80
 
 
 async def test_elapsed_time_below_zero_is_refused_with_the_bound(client, name):
@@ -803,7 +809,7 @@ async def test_elapsed_time_taken_with_clamp_is_zero(client, name):
 
     await client.ok("resume", name)
     await asyncio.sleep(0.05)
-    assert D("0.04") < (await client.state("get", name))["elapsedTime"] < 1
+    assert D("0.04") < (await client.state("get", name))["elapsedTime"] < 9
 
 
 async def test_elapsed_time_is_not_for_countdowns(client, name):
@@ -824,7 +830,7 @@ async def test_elapsed_time_stays_through_pause_and_finish(client, name):
 
     finished = await client.state("finish", name)
 
-    assert 100 <= finished["elapsedTime"] < 102
+    assert 100 <= finished["elapsedTime"] < 120
 
 
 # remove, get, list
@@ -869,12 +875,14 @@ async def test_a_removed_name_starts_afresh(client, name):
 
 async def test_a_removed_timer_never_ends(client, name):
     """No crossing is told of a countdown that was removed before."""
+    await client.calibrate()
     await client.subscribe(name, interval=0)
-    await client.ok("start", name, duration=0.2)
+    started = await client.state("start", name, duration=0.8)
     await client.ok("remove", name)
     await client.removed(name)
 
-    assert [a.message for a in await client.collect(0.4) if a.get("cause") != "started"] == []
+    await client.sleep_until(float(started["startDate"]) + 1)
+    assert [a.message for a in client.take() if a.get("cause") != "started"] == []
 
 
 async def test_get_is_one_state_now(client, name):
@@ -1059,11 +1067,12 @@ async def test_unsubscribe_from_what_was_not_subscribed_changes_nothing(client, 
 
 async def test_sync_exchanges_clocks(client):
     """`sync` gives the client's instant back, and the instants of arrival and answer."""
+    before = time.time()
     reply = await client.ok("sync", clientTime=1764480000.000001)
 
     assert reply["clientTime"] == D("1764480000.000001")
     assert reply["receivedAt"] <= reply["sentAt"] < reply["receivedAt"] + 1
-    assert abs(float(reply["receivedAt"]) - time.time()) < 1
+    assert before - 1 < float(reply["receivedAt"]) < time.time() + 1
     assert {"reply", "ok", "clientTime", "receivedAt", "sentAt"} == set(reply)
 
 

@@ -143,7 +143,7 @@ async def test_laps_may_be_edited_by_hand(server, connect):
     await client.ok("addElapsedTime", "run", seconds=100)
     await client.ok("lap", "run")
     path = server.data / "run.json"
-    for _ in range(50):
+    for _ in range(300):
         record = json.loads(path.read_text()) if path.exists() else {}
         if "laps" in record.get("run", {}):
             break

@@ -21,25 +21,25 @@ FILES = sorted(path.relative_to(WEB).as_posix() for path in WEB.rglob("*") if pa
 @pytest.mark.parametrize("name", FILES)
 def test_each_file_of_the_page_is_built_in(shared_server, name):
     """The program serves the very bytes of the folder, with a type that browsers take."""
-    with urlopen(f"{shared_server.http}/{name}", timeout=5) as answer:
+    with urlopen(f"{shared_server.http}/{name}", timeout=30) as answer:
         assert answer.read() == (WEB / name).read_bytes()
         assert answer.headers["Content-Type"].split(";")[0] == KINDS[name.rsplit(".", 1)[1]]
         # A browser asks again each time, and a page of yesterday never meets a server of today.
         assert answer.headers["Cache-Control"] == "no-cache"
         tag = answer.headers["ETag"]
     with pytest.raises(HTTPError) as known:
-        urlopen(Request(f"{shared_server.http}/{name}", headers={"If-None-Match": tag}), timeout=5)
+        urlopen(Request(f"{shared_server.http}/{name}", headers={"If-None-Match": tag}), timeout=30)
     assert known.value.code == 304
-    with urlopen(Request(f"{shared_server.http}/{name}", method="HEAD"), timeout=5) as answer:
+    with urlopen(Request(f"{shared_server.http}/{name}", method="HEAD"), timeout=30) as answer:
         assert answer.headers["ETag"] == tag and answer.read() == b""
 
 
 def test_the_front_is_the_index(shared_server):
     """The bare address shows the page, and HEAD says how long it is."""
     index = (WEB / "index.html").read_bytes()
-    with urlopen(shared_server.http, timeout=5) as answer:
+    with urlopen(shared_server.http, timeout=30) as answer:
         assert answer.read() == index
-    with urlopen(Request(shared_server.http, method="HEAD"), timeout=5) as answer:
+    with urlopen(Request(shared_server.http, method="HEAD"), timeout=30) as answer:
         assert answer.read() == b"" and int(answer.headers["Content-Length"]) == len(index)
 
 
@@ -54,7 +54,7 @@ def test_who_may_frame_the_page(tmp_path, options, allowed):
         for path in ("/", "/main.js", "/api/timers", "/nothing-here"):
             request = Request(server.http + path)
             try:
-                with urlopen(request, timeout=5) as answer:
+                with urlopen(request, timeout=30) as answer:
                     policy = answer.headers["Content-Security-Policy"]
             except HTTPError as error:
                 policy = error.headers["Content-Security-Policy"]

@@ -17,7 +17,7 @@ LINK = "https://timer.example:8443/?timer=Main%20stage&token=timersync_3q2-7wJhA
 def post(server, body: str, *options: str) -> tuple[int, dict[str, str], bytes]:
     """What `curl` gets for a body: status, headers, body."""
     done = subprocess.run(
-        ["curl", "-s", "-m", "5", "-i", "-X", "POST", *options, "--data-binary", "@-", f"{server.http}/api/qr"],
+        ["curl", "-s", "-m", "30", "-i", "-X", "POST", *options, "--data-binary", "@-", f"{server.http}/api/qr"],
         input=body.encode(), capture_output=True, check=True)
     head, _, rest = done.stdout.partition(b"\r\n\r\n")
     status, *lines = head.decode().split("\r\n")
@@ -124,7 +124,7 @@ def test_too_long_a_body_is_refused(shared_server):
 def test_it_goes_by_post_alone(shared_server, method):
     """A link with a token does not belong into a URL."""
     done = subprocess.run(
-        ["curl", "-s", "-m", "5", *(["-I"] if method == "HEAD" else ["-i", "-X", method]),
+        ["curl", "-s", "-m", "30", *(["-I"] if method == "HEAD" else ["-i", "-X", method]),
          f"{shared_server.http}/api/qr?text=x"], capture_output=True, check=True, text=True)
 
     assert done.stdout.split()[1] == "405"

@@ -242,35 +242,36 @@ async def test_finish_all_sent_again_finishes_once(server, connect):
 async def test_the_instant_of_the_press_counts(client, name):
     """A press of a moment ago counts from then, to the microsecond."""
     await client.calibrate()
-    pressed = round(client.now() - 1.5, 6)
+    pressed = round(client.now() - client.doubt - 0.3, 6)
 
     started = await client.state("start", name, duration=60, at=pressed)
 
     assert float(started["startDate"]) == pressed
-    paused_at = round(pressed + 0.7, 6)
+    paused_at = round(pressed + 0.07, 6)
     paused = await client.state("pause", name, at=paused_at)
     assert paused["elapsedTime"] == D(str(paused_at)) - D(str(pressed))
-    resumed_at = round(pressed + 1.1, 6)
+    resumed_at = round(pressed + 0.11, 6)
     resumed = await client.state("resume", name, at=resumed_at)
     assert resumed["pausePeriods"] == [{"pause": D(str(paused_at)), "start": D(str(resumed_at))}]
-    finished_at = round(pressed + 1.2, 6)
+    finished_at = round(pressed + 0.12, 6)
     finished = await client.state("finish", name, at=finished_at)
     assert finished["stopDate"] == D(str(finished_at))
-    assert finished["elapsedTime"] == D(str(finished_at)) - D(str(pressed)) - D("0.4")
+    assert finished["elapsedTime"] == D(str(finished_at)) - D(str(pressed)) - D("0.04")
 
 
 async def test_microseconds_of_an_instant_are_kept(client, name):
     """`at` comes back as it was, to the last microsecond."""
     await client.calibrate()
     second = int(client.now())
+    await client.sleep_until(second + 0.001)
 
-    started = await client.state("start", name, duration=60, at=float(f"{second - 1}.000001"))
+    started = await client.state("start", name, duration=60, at=float(f"{second}.000001"))
 
-    assert started["startDate"] == D(f"{second - 1}.000001")
+    assert started["startDate"] == D(f"{second}.000001")
 
 
 @pytest.mark.parametrize("command", ["pause", "finish", "reset", "update", "addRemainingTime", "start"])
-@pytest.mark.parametrize("age", [-1, -60, 2.2, 3600])
+@pytest.mark.parametrize("age", [-5, -60, 2.2, 3600])
 async def test_a_press_from_elsewhere_in_time_is_refused(client, name, command, age):
     """A press in the future, or more than 2 s ago, changes nothing."""
     fields = {"update": {"title": "x"}, "addRemainingTime": {"seconds": 1}, "start": {"force": True}}
@@ -282,7 +283,7 @@ async def test_a_press_from_elsewhere_in_time_is_refused(client, name, command, 
     assert reply["timer"]["revision"] == started["revision"]
 
 
-@pytest.mark.parametrize("age", [-1, 2.2])
+@pytest.mark.parametrize("age", [-5, 2.2])
 async def test_a_press_on_a_new_name_is_bounded_too(client, name, age):
     """A first start in the future, or more than 2 s ago, makes nothing."""
     await client.calibrate(3)
@@ -296,15 +297,22 @@ async def test_a_press_on_a_new_name_is_bounded_too(client, name, age):
 async def test_a_press_within_two_seconds_is_taken(client, name, age):
     """From 2 s ago to now a press is honoured."""
     await client.calibrate()
-    pressed = round(client.now() - age - 0.01, 6)
+    reply, took = {"ok": False}, float("inf")
+    # A request that was on its way for so long that it came too late says nothing.
+    while not reply["ok"] and age + took + 0.01 > 2:
+        sent = client.now()
+        pressed = round(sent - client.doubt - age, 6)
+        reply = await client.request("start", name, at=pressed)
+        took = client.now() - sent + 2 * client.doubt
 
-    assert float((await client.state("start", name, at=pressed))["startDate"]) == pressed
+    assert reply["ok"], reply
+    assert float(reply["timer"]["startDate"]) == pressed
 
 
 async def test_a_press_before_the_last_change_is_refused(client, name):
     """A press that came before what has happened since is refused; one at its very instant is not."""
     await client.calibrate()
-    instant = round(client.now() - 1, 6)
+    instant = round(client.now() - client.doubt - 0.1, 6)
     await client.ok("start", name, duration=60, at=instant)
 
     reply = await client.refused("outOfRange", "pause", name, at=round(instant - 0.000002, 6))
@@ -324,9 +332,9 @@ async def test_a_press_adjusts_from_its_own_instant(client, name):
     """What is added counts from the press; the end is where it would have been."""
     await client.calibrate()
     await client.subscribe(name, interval=0)
-    instant = round(client.now() - 0.5, 6)
+    instant = round(client.now() - client.doubt - 0.1, 6)
     await client.ok("start", name, duration=1, at=instant)
 
-    await client.ok("addRemainingTime", name, seconds=0.25, at=round(instant + 0.2, 6))
+    await client.ok("addRemainingTime", name, seconds=0.25, at=round(instant + 0.05, 6))
 
     assert (await client.snapshot("ended", name))["endedAt"] == D(str(instant)) + D("1.25")

@@ -33,7 +33,7 @@ async def crowd(connect, server, *, count=MANY, **options) -> list[Client]:
 def http(server, path, method="GET", body=None, headers=None):
     """Status and body of one request."""
     request = urllib.request.Request(server.http + path, method=method, data=body, headers=headers or {})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=30) as answer:
         return answer.status, answer.read().decode()
 
 
@@ -130,7 +130,7 @@ async def test_a_removed_token_ends_its_connections_on_every_loop(tmp_path, conn
 
     def token(*arguments):
         done = subprocess.run(
-            server_argv("token", *arguments, "--data", str(data)), capture_output=True, text=True, timeout=10)
+            server_argv("token", *arguments, "--data", str(data)), capture_output=True, text=True, timeout=30)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
@@ -193,7 +193,7 @@ def test_a_bad_count_is_one_clear_line(tmp_path, count):
     """It says what would be right."""
     done = subprocess.run(
         server_argv("serve", "--port", "0", "--data", str(tmp_path / "data"), f"--threads={count}"),
-        capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL)
+        capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
 
     assert done.returncode == 64
     assert f"--threads has to be 1 to 64, not '{count}'" in done.stderr
@@ -205,7 +205,7 @@ def test_a_port_in_use_is_refused_whoever_has_it(shared_server, tmp_path, thread
     done = subprocess.run(
         server_argv(
             "serve", "--port", str(shared_server.port), "--data", str(tmp_path / "data"), "--threads", threads),
-        capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL)
+        capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
 
     assert done.returncode == 69
     assert f"port {shared_server.port} on 127.0.0.1 is in use" in done.stderr
