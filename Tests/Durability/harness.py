@@ -27,6 +27,7 @@ import timer_server  # noqa: E402
 from history import History, Life, Push, Request  # noqa: E402
 from model import micros  # noqa: E402
 from referee import Referee, Verdict  # noqa: E402
+from stalls import Stalls  # noqa: E402
 
 WATCHERS = 2
 SHARED = [f"shared {number}" for number in range(6)]
@@ -40,7 +41,7 @@ ENDINGS = ["overtime", "finish", "reset", "repeat"]
 async def dial(server: timer_server.Server, query: str = ""):
     return await connect(
         server.url + query, compression=None, proxy=None, ping_interval=None, max_size=None, max_queue=None,
-        open_timeout=10, close_timeout=0.1)
+        open_timeout=30, close_timeout=0.1)
 
 
 class Run:
@@ -56,6 +57,7 @@ class Run:
         self.is_over = False
         self.watching = 0
         self.numbers = iter(range(1, 1 << 60))
+        self.stalls = Stalls()
 
     @property
     def life(self) -> int:
@@ -66,7 +68,7 @@ class Run:
         watchers = [asyncio.create_task(self.watch(number)) for number in range(WATCHERS)]
         clients = [asyncio.create_task(Client(self, number).go()) for number in range(self.options.clients)]
         for number in range(1, self.options.kills + 1):
-            await asyncio.wait_for(self.is_watched.wait(), 20)
+            await asyncio.wait_for(self.is_watched.wait(), 60)
             await self.work(self.random.uniform(0.05, 2 * self.options.seconds_between), clients)
             self.kill()
             if number % 20 == 0:
@@ -74,10 +76,10 @@ class Run:
             # A while without a server makes crossings late.
             await asyncio.sleep(self.random.choice([0, 0, 0.1, 0.4]))
             await self.start()
-        await asyncio.wait_for(self.is_watched.wait(), 20)
+        await asyncio.wait_for(self.is_watched.wait(), 60)
         await self.work(self.options.seconds_between, clients)
         self.is_over = True
-        await asyncio.wait(clients, timeout=5)
+        await asyncio.wait(clients, timeout=30)
         await asyncio.sleep(0.3)
         self.kill()
         for task in watchers + clients:
@@ -94,7 +96,7 @@ class Run:
 
     async def start(self) -> None:
         self.watching = 0
-        self.history.lives.append(Life(len(self.history.lives), time.monotonic()))
+        self.history.lives.append(Life(len(self.history.lives), time.monotonic(), stalls=self.stalls))
         await asyncio.to_thread(self.server.start)
 
     def kill(self) -> None:
@@ -155,7 +157,7 @@ class Client:
         request.sent.append((life, time.monotonic()))
         await socket.send(json.dumps(message))
         while True:
-            reply = json.loads(await asyncio.wait_for(socket.recv(), 20))
+            reply = json.loads(await asyncio.wait_for(socket.recv(), 60))
             if "reply" in reply:
                 break
         assert reply["reply"] == request.number, f"{request} was answered with {reply}"
@@ -212,7 +214,8 @@ def parse_options(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--pause", type=float, default=0.004, help="of a client between changes, in the mean")
     parser.add_argument(
         "--window", type=float, default=0.05,
-        help="how long after a crossing, beside the time that the disk took, a kill may keep it from being told")
+        help="how long after a crossing, beside the time that the disk and the machine took, a kill may keep it from being "
+        "told")
     parser.add_argument("--data", type=Path, help="an empty data folder to use and keep (default: a temporary one)")
     options = parser.parse_args(words)
     if options.seed is None:
@@ -229,6 +232,7 @@ def run(options: argparse.Namespace) -> Verdict:
             return asyncio.run(driver.go())
         finally:
             driver.server.kill()
+            driver.stalls.close()
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ clock; whatever comes from the wire is turned into whole microseconds, so that s
 from dataclasses import dataclass, field
 
 from model import View, micros
+from stalls import Stalls
 
 CAUSE_OF = {
     "start": "started", "update": "updated", "pause": "paused", "resume": "resumed", "finish": "finished",
@@ -83,6 +84,14 @@ class Life:
     killed_at: float = 0
     # On the machine's wall clock, which the server's follows.
     killed_wall: int = 0
+    # What the machine kept from server and clients, where it was measured.
+    stalls: Stalls | None = None
+
+    def stalled(self, before_kill: int) -> int:
+        """How much of so many microseconds before the kill the machine took."""
+        if self.stalls is None:
+            return 0
+        return micros(self.stalls.between(self.killed_at - before_kill / 1_000_000, self.killed_at))
 
 
 @dataclass

@@ -3,7 +3,11 @@
 import os
 import signal
 import subprocess
+import threading
 from pathlib import Path
+
+import stalls
+from session import WITHIN
 
 PROGRAM = os.environ.get("TIMERSYNC_LIBRARY_PROCESS") or str(Path(os.environ["TIMERSYNC_SERVER"]).parent / "LibraryProcess")
 
@@ -13,6 +17,7 @@ class LibraryProcess:
         self.process = subprocess.Popen(
             [PROGRAM, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **(environment or {})})
+        stalls.watched.add(self.process.pid)
         assert self.answer() == "ready"
 
     def __enter__(self):
@@ -22,14 +27,18 @@ class LibraryProcess:
         self.process.stdin.close()
         self.process.kill()
         self.process.wait()
+        stalls.watched.discard(self.process.pid)
 
     def ask(self, *words: object) -> None:
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
 
     def answer(self) -> str:
+        end = threading.Timer(WITHIN, self.process.kill)
+        end.start()
         line = self.process.stdout.readline()
-        assert line.endswith("\n"), f"the process ended with {self.process.poll()}"
+        end.cancel()
+        assert line.endswith("\n"), f"the process said nothing for {WITHIN} s, or ended with {self.process.poll()}"
         return line[:-1]
 
     def __call__(self, *words: object) -> str:

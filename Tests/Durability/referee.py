@@ -428,7 +428,7 @@ class Referee:
         if before_kill < 0 and self.is_before_return(self.local(life, zero), life.number + 1, watcher):
             self.verdict.unheard += watcher == 0
             return
-        if 0 <= before_kill <= self.window + self.slowest_answer(life):
+        if 0 <= before_kill <= self.window + self.slowest_answer(life) + life.stalled(before_kill):
             # After the last kill nobody comes who could be told.
             self.verdict.untold += watcher == 0 and life is not self.history.lives[-1]
             return
@@ -459,7 +459,8 @@ class Referee:
         life = self.history.lives[first.life]
         # That somebody was told of a late end is noted on disk after the telling; killed between the two, the next
         # server tells it again.
-        is_between = micros(life.killed_at - first.at) <= self.window + self.slowest_answer(life)
+        before_kill = micros(life.killed_at - first.at)
+        is_between = before_kill <= self.window + self.slowest_answer(life) + life.stalled(before_kill)
         if first.message.get("late") and second.life == first.life + 1 and is_between:
             self.verdict.told_again += first.watcher == 0
             return

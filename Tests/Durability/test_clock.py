@@ -33,20 +33,24 @@ def test_a_step_before_a_restart_moves_nothing(tmp_path, wall_clock, seconds):
             session.ok("start", "ends", duration=0.5)
             session.ok("start", "stands", duration=600)
             before = session.ok("pause", "stands")
-            seen_at, seen = time.monotonic(), session.ok("get", "runs")["elapsedTime"]
+            asked = time.monotonic()
+            seen = session.ok("get", "runs")["elapsedTime"]
+            answered = time.monotonic()
         server.kill()
 
         wall_clock.move(seconds)
         server.start()
 
         with Session(server, "?timer=*&interval=0") as session:
+            asked_again = time.monotonic()
             after = session.list()
+            answered_again = time.monotonic()
             passed = after["runs"]["elapsedTime"] - seen
-            assert abs(passed - (time.monotonic() - seen_at)) < 0.05
+            assert asked_again - answered - 0.05 < passed < answered_again - asked + 0.05
             assert after["stands"]["elapsedTime"] == before["elapsedTime"]
             ended = session.hear(lambda push: push.get("cause") == "ended")
             assert (ended["timers"][0]["timer"], ended["timers"][0]["time"]) == ("ends", 0)
-            assert abs(session.hello["now"] - time.time() - seconds) < 2, "the server clock is the wall clock of now"
+            assert abs(session.hello["now"] - time.time() - seconds) < 60, "the server clock is the wall clock of now"
     finally:
         server.kill()
         wall_clock.clean_up(server)
@@ -55,6 +59,7 @@ def test_a_step_before_a_restart_moves_nothing(tmp_path, wall_clock, seconds):
 @pytest.mark.parametrize("away, counted", [(100, 100), (-100, 0)], ids=["later", "earlier"])
 def test_another_boot_goes_by_the_wall_clock(tmp_path, away, counted):
     """A file from another boot: the wall clock counts, and where it went back, elapsed time does not shrink."""
+    begun = time.monotonic()
     written = time.time() - away
     put(tmp_path / "data", "tea.json", record(
         "tea", duration=6000, revision=3, changedAt=written - 20,
@@ -64,7 +69,7 @@ def test_another_boot_goes_by_the_wall_clock(tmp_path, away, counted):
     try:
         with Session(server) as session:
             elapsed = session.list()["tea"]["elapsedTime"]
-            assert 20 + counted <= elapsed + 0.01 < 20 + counted + 3
+            assert 20 + counted <= elapsed + 0.01 < 20 + counted + time.monotonic() - begun + 0.1
     finally:
         server.kill()
 
@@ -72,7 +77,7 @@ def test_another_boot_goes_by_the_wall_clock(tmp_path, away, counted):
 def test_this_boot_goes_by_the_boot_time_clock(tmp_path):
     """A file of this boot whose wall time is far off: only the boot-time clock counts."""
     boot_id = open("/proc/sys/kernel/random/boot_id").read().strip()
-    now, boot = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    begun, now, boot = time.monotonic(), time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
     put(tmp_path / "data", "tea.json", record(
         "tea", duration=6000, revision=3,
         clock={"serverTime": now - 5000, "bootTime": boot - 7, "bootID": boot_id},
@@ -81,7 +86,7 @@ def test_this_boot_goes_by_the_boot_time_clock(tmp_path):
     try:
         with Session(server) as session:
             state = session.list()["tea"]
-            assert 27 <= state["elapsedTime"] + 0.01 < 30
+            assert 27 <= state["elapsedTime"] + 0.01 < 27 + time.monotonic() - begun + 0.1
             # The instants moved with it, so that they still say what has elapsed.
             assert abs(state["lastElapsedTimeCalculatedAt"] - state["startDate"] - state["elapsedTime"]) < 1e-5
     finally:

@@ -36,9 +36,9 @@ def ends(session: Session, during: float = 0.3) -> list[dict]:
 def test_an_end_while_nothing_runs_is_told_late(server, at_zero, status):
     """After `restored`, with the instant of the zero; to all who come within the minute, once each."""
     with Session(server) as session:
-        started = session.ok("start", "tea", duration=0.3, atZero=at_zero)
+        started = session.ok("start", "tea", duration=1, atZero=at_zero)
 
-    server.restart(down_for=0.5)
+    server.restart(down_for=1.1)
 
     for _ in range(2):
         with Session(server, HEAR_ALL) as session:
@@ -46,7 +46,7 @@ def test_an_end_while_nothing_runs_is_told_late(server, at_zero, status):
             ended = session.hear(is_end)
             assert restored["timers"][0]["timer"] == ended["timers"][0]["timer"] == "tea"
             assert ended["late"] is True
-            assert abs(ended["endedAt"] - started["startDate"] - 0.3) < 0.02
+            assert abs(ended["endedAt"] - started["startDate"] - 1) < 0.02
             assert ended["timers"][0]["status"] == status
             assert ends(session) == []
 
@@ -54,11 +54,12 @@ def test_an_end_while_nothing_runs_is_told_late(server, at_zero, status):
 def test_a_late_end_that_was_told_is_not_told_by_the_next_server(server):
     """Told, and a moment later killed: the server after that has nothing to tell."""
     with Session(server) as session:
-        session.ok("start", "tea", duration=0.3)
-    server.restart(down_for=0.5)
+        session.ok("start", "tea", duration=1)
+    server.restart(down_for=1.1)
     with Session(server, HEAR_ALL) as session:
         assert session.hear(is_end)["late"]
-        time.sleep(0.3)
+        # It is noted before a change that is asked for afterwards.
+        session.ok("start", "other", duration=600)
 
     server.restart()
 
@@ -69,14 +70,15 @@ def test_a_late_end_that_was_told_is_not_told_by_the_next_server(server):
 def test_a_late_end_that_nobody_heard_is_told_by_the_next_server(server):
     """The first server after the zero is killed before anybody comes: the second one tells."""
     with Session(server) as session:
-        session.ok("start", "tea", duration=0.3)
-    server.restart(down_for=0.5)
+        session.ok("start", "tea", duration=1)
+    server.restart(down_for=1.1)
     time.sleep(0.2)
 
     server.restart()
 
     with Session(server, HEAR_ALL) as session:
-        assert [push["late"] for push in ends(session)] == [True]
+        assert session.hear(is_end)["late"]
+        assert ends(session) == []
 
 
 def test_an_end_that_was_told_is_not_told_again(server):
@@ -102,10 +104,10 @@ def test_each_end_of_one_that_repeats_is_told(server, comes_after):
     time.sleep(comes_after)
 
     with Session(server, HEAR_ALL) as session:
-        told = ends(session, during=1.0)
+        told = [session.hear(is_end) for _ in range(4)]
 
     instants = [round((push["endedAt"] - started["startDate"]) / 0.5, 1) for push in told]
-    assert instants[:4] == [1, 2, 3, 4], instants
+    assert instants == [1, 2, 3, 4], instants
     assert [push.get("late", False) for push in told][:3] == [True, True, True]
 
 
@@ -117,16 +119,18 @@ def test_an_end_before_anybody_is_back_is_told(server):
     time.sleep(0.9)
 
     with Session(server, HEAR_ALL) as session:
-        assert len(ends(session)) == 1
+        session.hear(is_end)
+        assert ends(session) == []
 
 
 def test_a_late_end_is_told_though_the_timer_has_changed(server):
     """Somebody was quick and changed the timer: who comes after that is told of its end all the same."""
     with Session(server) as session:
-        session.ok("start", "tea", duration=0.3)
-    server.restart(down_for=0.5)
+        session.ok("start", "tea", duration=1)
+    server.restart(down_for=1.1)
     with Session(server) as session:
         session.ok("pause", "tea")
 
     with Session(server, HEAR_ALL) as session:
-        assert [push["late"] for push in ends(session)] == [True]
+        assert session.hear(is_end)["late"]
+        assert ends(session) == []

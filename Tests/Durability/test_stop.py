@@ -4,17 +4,19 @@ import asyncio
 import json
 import signal
 import socket
-import time
+import struct
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from session import Session, lasting
+from session import WITHIN, Session, lasting
+from stalls import Stopwatch
 from timer_server import Server
 
 CLIENTS = 1000
 BUSY = 50
+ATTEMPTS = 5
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ async def stop_under_load(server: Server) -> dict:
     for begin in range(0, CLIENTS, 100):
         sockets += await asyncio.gather(*(
             connect(f"{server.url}?timer=*&interval=0" if number % 100 == 99 else server.url, compression=None,
-                    proxy=None, ping_interval=None, max_queue=None, close_timeout=5)
+                    proxy=None, ping_interval=None, max_queue=None, open_timeout=WITHIN, close_timeout=5)
             for number in range(begin, begin + 100)))
 
     async def write(socket, name: str) -> None:
@@ -86,11 +88,14 @@ async def stop_under_load(server: Server) -> dict:
 
     tasks = [asyncio.create_task(until_closed(number, socket)) for number, socket in enumerate(sockets)]
     await asyncio.sleep(0.7)
-    begun = time.monotonic()
-    server.process.send_signal(signal.SIGTERM)
-    outcome["code"] = await asyncio.to_thread(server.process.wait, 10)
-    outcome["seconds"] = time.monotonic() - begun
-    await asyncio.wait_for(asyncio.gather(*tasks), 10)
+    async with asyncio.timeout(WITHIN):
+        while len(outcome["answers"]) <= BUSY:
+            await asyncio.sleep(0.05)
+    with Stopwatch() as watch:
+        server.process.send_signal(signal.SIGTERM)
+        outcome["code"] = await asyncio.to_thread(server.process.wait, WITHIN)
+    outcome["seconds"] = watch.seconds
+    await asyncio.wait_for(asyncio.gather(*tasks), WITHIN)
     server.kill()
     return outcome
 
@@ -111,19 +116,25 @@ def test_a_stop_leaves_nothing_to_do(server):
 
 def test_a_second_signal_ends_it_at_once(server):
     """A client that never answers the close holds the stop up for a while; the second signal does not wait for it."""
-    deaf = deaf_client(server)
-    try:
-        server.process.send_signal(signal.SIGTERM)
-        time.sleep(0.2)
-        assert server.process.poll() is None, "the first signal waited for nobody; the second one shows nothing"
-        begun = time.monotonic()
-        server.process.send_signal(signal.SIGTERM)
-        server.process.wait(2)
-
-        assert time.monotonic() - begun < 0.5
-    finally:
-        deaf.close()
-        server.kill()
+    for attempt in range(ATTEMPTS):
+        deaf = deaf_client(server)
+        try:
+            server.process.send_signal(signal.SIGTERM)
+            # Its close frame: from now on it waits a second for the answer.
+            hear_close(deaf)
+            with Stopwatch() as watch:
+                is_waiting = server.process.poll() is None
+                server.process.send_signal(signal.SIGTERM)
+                server.process.wait(WITHIN)
+        finally:
+            deaf.close()
+            server.kill()
+        if is_waiting:
+            break
+        # It took us that second to get here: the second signal shows nothing.
+        server.start()
+    assert is_waiting, "the first signal waited for nobody"
+    assert watch.seconds < 0.5
     server.start()
     with Session(server) as session:
         assert session.list()["tea"]["status"] == "running"
@@ -133,9 +144,9 @@ def test_a_client_that_does_not_answer_holds_up_for_a_while_only(server):
     """One signal, and a client that never answers the close: ended within 5 s, with code 0."""
     deaf = deaf_client(server)
     try:
-        begun = time.monotonic()
-        assert server.stop() == 0
-        assert time.monotonic() - begun < 5
+        with Stopwatch() as watch:
+            assert server.stop() == 0
+        assert watch.seconds < 5
     finally:
         deaf.close()
 
@@ -143,11 +154,21 @@ def test_a_client_that_does_not_answer_holds_up_for_a_while_only(server):
 def deaf_client(server: Server):
     """A connection that reads nothing any more, with a timer of its own started."""
     with Session(server) as session:
-        session.ok("start", "tea", duration=600)
+        session.ok("start", "tea", duration=600, force=True)
     deaf = socket.create_connection(("127.0.0.1", server.port))
     deaf.sendall(
         f"GET /ws?timer=* HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhpcyBpcyBhIG5vbmNlIQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
-    deaf.settimeout(5)
+    deaf.settimeout(WITHIN)
     assert b"101" in deaf.recv(4096)
     return deaf
+
+
+def hear_close(deaf: socket.socket) -> None:
+    """Reads until a close frame with 1001."""
+    heard = b""
+    # No other frame has these bytes: the others are JSON in ASCII.
+    while struct.pack("!H", 1001) not in heard:
+        piece = deaf.recv(65536)
+        assert piece, "it ended without a word"
+        heard += piece

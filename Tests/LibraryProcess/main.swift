@@ -45,8 +45,10 @@ func answer(to words: [String]) async throws -> String {
   case ("keys", _):
     return store.allKeys.joined(separator: " ")
   case ("change", let words):
-    // The next change that somebody else makes.
-    for await change in store.changes where change.origin == .elsewhere {
+    // The next change that somebody else makes; first a line that says that it will be heard.
+    let changes = store.changes
+    say("listening")
+    for await change in changes where change.origin == .elsewhere {
       return "\(change.kind) \(change.key) \(words.joined())"
     }
   case ("start", _):
