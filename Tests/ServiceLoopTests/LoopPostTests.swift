@@ -91,7 +91,7 @@ import Testing
 
     _ = post.takeOrders()
 
-    #expect(isFree.wait(timeout: .now() + 5) == .success)
+    #expect(isFree.wait(timeout: .now() + 30) == .success)
   }
 
   @Test func `does not wait for a loop that has ended`() {

@@ -4,10 +4,10 @@ import Foundation
 final class RawClient {
   private let descriptor: Int32
 
-  /// Connects and shakes hands; nothing waits longer than ten seconds.
+  /// Connects and shakes hands; nothing waits longer than half a minute.
   init(port: Int) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var patience = timeval(tv_sec: 10, tv_usec: 0)
+    var patience = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     var name = sockaddr_in()

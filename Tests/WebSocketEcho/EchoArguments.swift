@@ -1,3 +1,4 @@
+import Glibc
 import WebSocketTransport
 
 /// `--port 0 --ping-seconds 1 …`
@@ -10,7 +11,11 @@ struct EchoArguments {
 
   init(_ arguments: [String]) {
     options.port = 0
-    options.log = { level, line in print("log \(level) \(line)") }
+    options.log = { level, line in
+      print("log \(level) \(line)")
+      // Tests wait for some of these lines.
+      fflush(nil)
+    }
     options.commonHeaders = [HTTPHeader("X-Content-Type-Options", "nosniff")]
     let page = Array("<!doctype html><title>echo</title>".utf8)
     options.staticFiles = [

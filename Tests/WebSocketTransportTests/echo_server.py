@@ -11,11 +11,16 @@ import signal
 import socket
 import struct
 import subprocess
+import threading
 import time
 
 import pytest
+import stalls
 import websockets
+import websockets.sync.client
 
+# A bound for what comes at once on an idle machine, and late on one that stands still now and then.
+WITHIN = 30
 ECHO = os.environ["TIMERSYNC_ECHO"]
 KEY = base64.b64encode(b"0123456789abcdef").decode()
 
@@ -24,13 +29,20 @@ class Server:
     def __init__(self, *arguments):
         self.process = subprocess.Popen(
             [ECHO, "--port", "0", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        stalls.watched.add(self.process.pid)
         self.lines = []
         for line in self.process.stdout:
             self.lines.append(line)
             if found := re.match(r"listening on .*:(\d+)$", line):
                 self.port = int(found[1])
+                self.reader = threading.Thread(target=self.read, daemon=True)
+                self.reader.start()
                 return
         raise RuntimeError("".join(self.lines))
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.append(line)
 
     @property
     def url(self):
@@ -47,9 +59,11 @@ class Server:
         """Ends it and answers its exit code and its last line; a second signal would cut its stop short."""
         if self.process.poll() is None and not self.is_told:
             self.tell(signal_number)
-        output, _ = self.process.communicate(timeout=20)
-        self.lines += output.splitlines()
-        return self.process.returncode, self.lines[-1].strip()
+        code = self.process.wait(2 * WITHIN)
+        self.reader.join(WITHIN)
+        self.process.stdout.close()
+        stalls.watched.discard(self.process.pid)
+        return code, self.lines[-1].strip()
 
     @contextlib.contextmanager
     def standing_still(self):
@@ -69,7 +83,7 @@ class Server:
         plain = socket.socket()
         if receive_buffer:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        plain.settimeout(10)
+        plain.settimeout(WITHIN)
         plain.connect(("127.0.0.1", self.port))
         return plain
 
@@ -79,6 +93,11 @@ class Server:
         plain.sendall(handshake(more=more))
         assert read_head(plain).startswith(b"HTTP/1.1 101")
         return plain
+
+
+def connect(url, **options):
+    """A client whose calls wait."""
+    return websockets.sync.client.connect(url, open_timeout=WITHIN, **options)
 
 
 @contextlib.contextmanager
@@ -163,7 +182,7 @@ def counters(server):
     return {name: int(count) for name, count in (line.split() for line in body.decode().splitlines())}
 
 
-def eventually(condition, seconds=5):
+def eventually(condition, seconds=WITHIN):
     """Waits until it holds."""
     end = time.monotonic() + seconds
     while not condition():
@@ -177,10 +196,26 @@ def ask(server, request):
         return read_answer(plain, "HEAD" if request[:4] in (b"HEAD", "HEAD") else "GET")
 
 
+def end_in_time(server, slow):
+    """How the end is told to a reader that was too slow, and that reads on before it is given up a second later; None
+    when it took us that second."""
+    eventually(lambda: counters(server).get("slowWebSocket") == 1)
+    begun = time.monotonic()
+    try:
+        opcode, body = read_frame(slow)
+        while opcode == 1:
+            opcode, body = read_frame(slow)
+        return opcode, body
+    except (EOFError, OSError):
+        if time.monotonic() - begun < 0.8:
+            raise
+        return None
+
+
 def closing(ws):
     """The code and reason with which the server ends the connection."""
     with pytest.raises(websockets.ConnectionClosed) as caught:
         for _ in range(100_000):
-            ws.recv(timeout=10)
+            ws.recv(timeout=WITHIN)
     received = caught.value.rcvd
     return (received.code, received.reason) if received else (1006, "")

@@ -5,12 +5,11 @@ import os
 import shutil
 import signal
 import ssl
-import time
 
 import pytest
 
 from certificates import Certificate, openssl
-from echo_server import Server, eventually, read_answer
+from echo_server import WITHIN, Server, eventually, read_answer
 from secure_server import secure
 
 
@@ -72,7 +71,7 @@ class TestReload:
                 shutil.copy(second.path, used.path)
                 # The key does not fit yet: the old pair stays.
                 server.process.send_signal(signal.SIGHUP)
-                time.sleep(0.3)
+                eventually(lambda: len(self.told(server)) == 1)
                 assert self.served(server, old) == "first"
 
                 shutil.copy(second.key, used.key)
@@ -81,17 +80,20 @@ class TestReload:
                 with pytest.raises(ssl.SSLCertVerificationError):
                     self.served(server, old)
                 ws.send("still here")
-                assert ws.recv(timeout=5) == "still here"
+                assert ws.recv(timeout=WITHIN) == "still here"
                 kept.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 assert read_answer(kept)[0] == 200
 
                 used.path.unlink()
                 server.process.send_signal(signal.SIGHUP)
-                time.sleep(0.3)
+                eventually(lambda: len(self.told(server)) == 3)
                 assert self.served(server, new) == "second"
-        told = [line for line in server.lines if "certificate" in line or "TLS key" in line]
+        told = self.told(server)
         assert ["does not belong" in told[0], "anew" in told[1], "No such file" in told[2]] == [True] * 3
         assert "stays in use" in told[0] and len(told) == 3
+
+    def told(self, server):
+        return [line for line in server.lines if "certificate" in line or "TLS key" in line]
 
     def serves(self, server, context, name):
         with contextlib.suppress(ssl.SSLError):
@@ -104,4 +106,4 @@ class TestReload:
         server = Server()
         signal.signal(signal.SIGHUP, before)
         server.process.send_signal(signal.SIGHUP)
-        assert server.process.wait(5) == -signal.SIGHUP
+        assert server.process.wait(WITHIN) == -signal.SIGHUP

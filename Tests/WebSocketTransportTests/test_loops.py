@@ -6,10 +6,10 @@ import signal
 import ssl
 
 import pytest
-from websockets.sync.client import connect
 
 from certificates import Certificate
-from echo_server import Server, ask, closing, counters, eventually, handshake, read_answer, running
+from echo_server import (
+    WITHIN, Server, ask, closing, connect, counters, eventually, handshake, read_answer, running)
 from secure_server import secure
 
 # The kernel picks the loop by the client's port: that one of three gets none of 40 has a chance under 1 in 10^6.
@@ -19,7 +19,7 @@ THREE = ("--threads", "3")
 
 def say(ws, text):
     ws.send(text)
-    return ws.recv(timeout=10)
+    return ws.recv(timeout=WITHIN)
 
 
 @contextlib.contextmanager
@@ -50,7 +50,7 @@ class TestMessages:
             sockets[0].send("flood:300:20")
 
             for ws in sockets:
-                numbers = [int(ws.recv(timeout=10).split()[0]) for _ in range(300)]
+                numbers = [int(ws.recv(timeout=WITHIN).split()[0]) for _ in range(300)]
                 assert numbers == list(range(numbers[0], numbers[0] + 300))
             assert {say(ws, "leave") for ws in sockets} == {"left"}
 
@@ -64,7 +64,7 @@ class TestMessages:
 
             for ws in sockets:
                 if ws is not leaver:
-                    assert len([ws.recv(timeout=10) for _ in range(10)]) == 10
+                    assert len([ws.recv(timeout=WITHIN) for _ in range(10)]) == 10
             assert say(leaver, "still") == "still"
 
     def test_frames_that_replace_each_other_end_with_the_newest(self):
@@ -76,7 +76,7 @@ class TestMessages:
             for ws in sockets:
                 numbers = [0]
                 while numbers[-1] < 1_000:
-                    numbers.append(int(ws.recv(timeout=10).split()[0]))
+                    numbers.append(int(ws.recv(timeout=WITHIN).split()[0]))
                     assert numbers[-1] > numbers[-2]
 
     def test_large_messages_go_both_ways(self, server):
@@ -156,7 +156,7 @@ class TestLimits:
                 with connect(server.url) as ws:
                     ws.send("hi")
                     try:
-                        return ws.recv(timeout=5) == "hi"
+                        return ws.recv(timeout=WITHIN) == "hi"
                     except Exception:
                         return False
             for _ in range(10):
@@ -174,9 +174,8 @@ class TestLimits:
                 for _ in range(100):
                     stack.enter_context(contextlib.closing(server.socket()))
                 eventually(lambda: counters(server)["accepted"] >= 100)
-                figures = counters(server)
-                assert figures["http"] <= 30
-                assert figures["tooManyRequests"] >= 70
+                eventually(lambda: counters(server).get("tooManyRequests", 0) >= 70)
+                assert counters(server)["http"] <= 30
 
     def test_the_figures_are_sums(self, server):
         with crowd(server) as (sockets, _):
@@ -244,16 +243,16 @@ class TestStop:
             assert len(plains) == MANY
             server.tell()
             server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(5) == 0
+            assert server.process.wait(WITHIN) == 0
         server.stop()
 
     def test_who_does_not_answer_is_waited_for_no_longer_than_for_one_loop(self):
-        with running(*THREE) as server:
+        with running(*THREE, "--drain-seconds", "300") as server:
             with contextlib.ExitStack() as stack:
                 for _ in range(MANY):
                     stack.enter_context(contextlib.closing(server.web_socket()))
                 server.tell()
-                assert server.process.wait(5) == 0
+                assert server.process.wait(WITHIN) == 0
 
 
 class TestSlowReaders:
@@ -269,7 +268,7 @@ class TestSlowReaders:
                 for portion in range(10):
                     sockets[-1].send("flood:20:16000")
                     for ws in quick:
-                        numbers = [int(ws.recv(timeout=10).split()[0]) for _ in range(20)]
+                        numbers = [int(ws.recv(timeout=WITHIN).split()[0]) for _ in range(20)]
                         assert numbers == list(range(20 * portion + 1, 20 * portion + 21))
                 eventually(lambda: counters(server).get("slowWebSocket", 0) == 12)
 
@@ -302,7 +301,7 @@ class TestTLS:
                 assert {say(ws, "join") for ws in sockets} == {"joined"}
                 sockets[0].send("flood:20:2000")
                 for ws in sockets:
-                    assert len({ws.recv(timeout=10) for _ in range(20)}) == 20
+                    assert len({ws.recv(timeout=WITHIN) for _ in range(20)}) == 20
                 assert served(server) == {"first"}
 
                 put(second)

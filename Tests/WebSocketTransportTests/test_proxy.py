@@ -3,9 +3,8 @@
 import contextlib
 
 import pytest
-from websockets.sync.client import connect
 
-from echo_server import ask, closing, counters, running
+from echo_server import WITHIN, ask, closing, connect, counters, running
 
 
 def address(server, *headers):
@@ -91,7 +90,7 @@ def test_a_handshake_has_its_clients_address(server):
             ({"X-Forwarded-For": "203.0.113.9, 10.0.0.1"}, "203.0.113.9"), ({"Forwarded": "for=203.0.113.9"}, "203.0.113.9"),
             ({}, "127.0.0.1")]:
         with connect(f"{server.url}?who=me", additional_headers=headers) as ws:
-            assert ws.recv(timeout=5) == expected
+            assert ws.recv(timeout=WITHIN) == expected
 
 
 def test_a_bound_is_the_clients_and_not_the_proxys():
@@ -104,7 +103,7 @@ def test_a_bound_is_the_clients_and_not_the_proxys():
                 for _ in range(2):
                     ws = stack.enter_context(come(client))
                     ws.send("hi")
-                    assert ws.recv(timeout=5) == "hi"
+                    assert ws.recv(timeout=WITHIN) == "hi"
             # An IPv6 network counts as one.
             for client in ["203.0.113.1", "2001:db8::ffff:1", "2001:db8:0:1:2::"]:
                 with come(client) as ws:
@@ -113,5 +112,5 @@ def test_a_bound_is_the_clients_and_not_the_proxys():
             for _ in range(5):
                 ws = stack.enter_context(connect(server.url))
                 ws.send("hi")
-                assert ws.recv(timeout=5) == "hi"
+                assert ws.recv(timeout=WITHIN) == "hi"
         assert counters(server)["tooManyOfAddress"] == 3
