@@ -5,7 +5,8 @@
 #
 # Starts from the scripts in Tests/Fuzz/seeds and goes on with what earlier runs found, in .build/fuzzer/corpus.
 # An input that ends the server is kept in Tests/Fuzz/seeds as crash-…, timeout-… or slow-…: from then on a test
-# plays it. Ends with 0 when there was none.
+# plays it. Ends with 0 when there was none. An input has a minute: one that hangs takes longer, a machine that stands
+# still does not.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:?how many seconds?}
@@ -22,5 +23,5 @@ fuzzer="$(swift build "${options[@]}" --show-bin-path)/MessageFuzzer"
 
 # Swift's own report of a crash would come before libFuzzer's, which names the input.
 SWIFT_BACKTRACE=enable=no exec "$fuzzer" \
-  -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=2048 -print_final_stats=1 \
+  -max_total_time="$seconds" -timeout=60 -rss_limit_mb=1024 -max_len=2048 -print_final_stats=1 \
   -dict=Tests/Fuzz/messages.dict -artifact_prefix=Tests/Fuzz/seeds/ "$@" "$corpus" Tests/Fuzz/seeds

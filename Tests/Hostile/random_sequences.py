@@ -37,6 +37,8 @@ CAUSES = {
 TIMES = ["elapsedTime", "time", "startDate", "stopDate", "lastElapsedTimeCalculatedAt", "addedTime", "duration"]
 # What clocks and roundings may differ by.
 SLACK = SECOND // 200
+# For what comes at once on an idle machine, in seconds.
+PATIENCE = 30.0
 
 
 class Difference(AssertionError):
@@ -266,7 +268,7 @@ class Connection:
         self.events: deque[dict] = deque()
         self.replies: deque[dict] = deque()
 
-    def take_in(self, within: float = 5.0) -> None:
+    def take_in(self, within: float = PATIENCE) -> None:
         """Waits for one message, and puts it where it belongs."""
         while True:
             opcode, payload = self.raw.frame(within)
@@ -333,7 +335,9 @@ class Sequences:
         """Learns what is to be added to the local clock to have the server's."""
         best = None
         client = self.clients[0]
-        for _ in range(20):
+        for number in range(200):
+            if number >= 20 and best < SLACK:
+                break
             sent = self.local()
             client.raw.send(text('{"command":"sync"}'))
             reply = client.reply()
@@ -673,7 +677,19 @@ class Sequences:
     def check_endings(self) -> None:
         """Each zero that was crossed was told, and no other."""
         began = self.now()
-        until = time.monotonic() + 0.4
+        self.hear_endings(0.4)
+        self.model.cross(began)
+        crossings = {(name, zero): repeats for name, zero, repeats in self.model.crossings}
+        until = time.monotonic() + PATIENCE
+        while (missed := self.missed(crossings, began)) and time.monotonic() < until:
+            self.hear_endings(0.2)
+        strange = {ending for ending in self.endings - set(crossings) - self.perhaps if self.since < ending[1] < began}
+        self.demand(not strange, "nobody crossed zero then", strange)
+        self.demand(not missed, "nobody was told of", missed)
+
+    def hear_endings(self, seconds: float) -> None:
+        """Takes in what the watcher hears for a while: ends, and nothing else."""
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             try:
                 self.watcher.take_in(0.1)
@@ -684,16 +700,15 @@ class Sequences:
             if event["cause"] == "ended":
                 self.note_ending(event)
         self.watcher.events.clear()
-        self.model.cross(began)
-        crossings = {(name, zero): repeats for name, zero, repeats in self.model.crossings}
-        strange = {ending for ending in self.endings - set(crossings) - self.perhaps if self.since < ending[1] < began}
-        self.demand(not strange, "nobody crossed zero then", strange)
+
+    def missed(self, crossings: dict, began: int) -> list[tuple]:
+        """Zeros from before `began` that were not told."""
         missed = [
             ending for ending in set(crossings) - self.endings - self.perhaps
             if self.since < ending[1] < began - SECOND // 4]
         # A countdown that repeats, and fell many runs behind while the machine stood still, tells the last alone.
         behind = [ending for ending in missed if crossings[ending]]
-        self.demand(len(missed) == len(behind) and len(behind) not in range(1, 15), "nobody was told of", missed)
+        return [] if len(missed) == len(behind) and len(behind) not in range(1, 15) else missed
 
     # Once in a while
 
@@ -756,8 +771,8 @@ class Sequences:
             time.sleep(0.1)
         return states
 
-    # A crossing is on the disk long before so many looks are over.
-    LOOKS = 10
+    # A crossing is on the disk long before so many looks are over, unless the machine stands still.
+    LOOKS = 200
 
     def ended_at(self, timer: Timer, former: Model) -> int | None:
         """When a timer that was adopted crossed its zero, as far as it did: its state does not tell."""

@@ -23,9 +23,9 @@ private final class Heard: Sendable {
   func cancel() { task.withLock { $0?.cancel() } }
 }
 
-/// Waits up to ten seconds for something to be so.
+/// Waits up to half a minute for something to be so.
 private func eventually(_ condition: () -> Bool) async throws -> Bool {
-  for _ in 0..<1000 {
+  for _ in 0..<3000 {
     if condition() { return true }
     try await Task.sleep(for: .milliseconds(10))
   }

@@ -19,9 +19,9 @@ private final class Told: Sendable {
   var all: [JSONFileStore.Change] { changes.withLock { $0 } }
   var hasEnded: Bool { isOver.withLock { $0 } }
 
-  /// Waits up to ten seconds for so many changes.
+  /// Waits up to half a minute for so many changes.
   func wait(for count: Int) async throws -> [JSONFileStore.Change] {
-    for _ in 0..<1000 where all.count < count { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<3000 where all.count < count { try await Task.sleep(for: .milliseconds(10)) }
     return all
   }
 }
@@ -107,7 +107,7 @@ private final class Told: Sendable {
     store.bulkStore(items: ["a": 1, "b": 2])
     self.store().store(3, forKey: "c")
 
-    for _ in 0..<1000 where posted.withLock({ $0.count < 2 }) {
+    for _ in 0..<3000 where posted.withLock({ $0.count < 2 }) {
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(posted.withLock { $0 } == [["a", "b"], ["c"]])
@@ -116,7 +116,7 @@ private final class Told: Sendable {
   @Test func `end with the store`() async throws {
     let told = Told(store().changes)
 
-    for _ in 0..<1000 where !told.hasEnded { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<3000 where !told.hasEnded { try await Task.sleep(for: .milliseconds(10)) }
     #expect(told.hasEnded)
   }
 }

@@ -202,7 +202,7 @@ extension TemporaryFolder {
     }
 
     // A notification that is under way may hold it for a moment.
-    for _ in 0..<1000 where gone != nil { Thread.sleep(forTimeInterval: 0.005) }
+    for _ in 0..<6000 where gone != nil { Thread.sleep(forTimeInterval: 0.005) }
     #expect(gone == nil)
   }
 }

@@ -206,7 +206,7 @@ private final class Notes: Sendable {
 
     /// All that was told, once anything was.
     func changesTold() -> [ExternalChange] {
-      _ = bell.wait(timeout: .now() + 10)
+      _ = bell.wait(timeout: .now() + 30)
       return changes.withLock { $0 }
     }
   }

@@ -116,7 +116,7 @@ import Testing
 
   /// Waits until what was told so far satisfies a condition.
   private func wait(_ condition: () -> Bool) async throws {
-    for _ in 0..<500 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
     #expect(condition())
   }
 
