@@ -160,6 +160,15 @@ def read_frame(plain):
     return first & 0x0F, read_exactly(plain, length)
 
 
+def read_pong(plain):
+    """What the next pong carries; pings, which come when a machine stood still for a second, are left without answer."""
+    opcode, payload = read_frame(plain)
+    while opcode == 9:
+        opcode, payload = read_frame(plain)
+    assert opcode == 10
+    return payload
+
+
 def read_answer(plain, method="GET"):
     """Status, headers and body of one HTTP answer."""
     lines = read_head(plain).decode().split("\r\n")
