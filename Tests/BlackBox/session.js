@@ -27,8 +27,8 @@ socket.on('message', (bytes, isBinary) => {
   const message = JSON.parse(bytes.toString());
   if (message.event === 'hello') {
     seen.hello = message;
-    send({ id: 'subscribe', command: 'subscribe', timer: 'node 🍵', interval: 1 });
-    send({ id: 'start', command: 'start', timer: 'node 🍵', duration: 2 });
+    send({ id: 'subscribe', command: 'subscribe', timer: 'node 🍵', interval: 2 });
+    send({ id: 'start', command: 'start', timer: 'node 🍵', duration: 2.5 });
   } else if (message.event) {
     seen.events.push([message.cause, message.timers.map((state) => state.time)]);
     if (message.cause === 'ended') send({ id: 'finish', command: 'finish', timer: 'node 🍵', resetTime: true });

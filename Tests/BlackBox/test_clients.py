@@ -24,7 +24,7 @@ def test_a_session_with_node(server):
     assert seen["replies"] == {"subscribe": True, "start": True, "finish": True}
     assert [cause for cause, _ in seen["events"]] == ["subscribed", "started", "tick", "ended", "finished"]
     assert seen["events"][0][1] == []
-    assert seen["events"][2:] == [["tick", [1]], ["ended", [0]], ["finished", [2]]]
+    assert seen["events"][2:] == [["tick", [2]], ["ended", [0]], ["finished", [2.5]]]
     assert seen["close"] == 1000
 
 
@@ -32,20 +32,20 @@ async def test_a_session_with_aiohttp(server):
     """aiohttp, with compression offered and its own pings, sees a countdown through."""
     async with aiohttp.ClientSession() as session:
         async with session.ws_connect(
-            f"{server.http}/ws", params={"timer": "aio", "interval": "1"}, compress=15, heartbeat=0.2,
+            f"{server.http}/ws", params={"timer": "aio", "interval": "2"}, compress=15, heartbeat=0.2,
         ) as socket:
             async def receive():
                 return json.loads((await asyncio.wait_for(socket.receive(), 30)).data)
 
             assert (await receive())["event"] == "hello"
             assert (await receive())["cause"] == "subscribed"
-            await socket.send_json({"id": 1, "command": "start", "timer": "aio", "duration": 2, "atZero": "finish"})
+            await socket.send_json({"id": 1, "command": "start", "timer": "aio", "duration": 2.5, "atZero": "finish"})
             seen = []
             while not seen or seen[-1].get("cause") != "ended":
                 seen.append(await receive())
             assert [m["ok"] for m in seen if "reply" in m] == [True]
             events = [m for m in seen if "event" in m]
-            assert [(m["cause"], m["timers"][0]["time"]) for m in events[1:]] == [("tick", 1), ("ended", 0)]
+            assert [(m["cause"], m["timers"][0]["time"]) for m in events[1:]] == [("tick", 2), ("ended", 0)]
             assert events[0]["cause"] == "started"
             assert events[-1]["timers"][0]["status"] == "finished"
 
