@@ -3,7 +3,6 @@
 import { ANSWER_WITHIN, toMicroseconds } from "./follower.js";
 
 const REPEAT_FOR = 30; // seconds, like every time here
-const AT_HONOURED_FOR = 1.5; // the server takes 2 s; the way there costs some
 const AT_EXACT_TO = 1;
 
 // What the server, or this client in its place, says no with. `message` is for people.
@@ -38,7 +37,8 @@ class Change {
     this.message = message;
     this.resolve = resolve;
     this.reject = reject;
-    this.madeAt = client.clock.monotonic();
+    this.isRepeated = false;
+    this.madeAt = client.clock.wall(); // a clock that counts a machine's sleep
     this.giveUpAlarm = setTimeout(() => { this.giveUp(); }, REPEAT_FOR * 1000);
   }
 
@@ -47,11 +47,8 @@ class Change {
   }
 
   hear(reply) {
-    const isRemoval = this.message.command === "remove";
-    if (isRemoval && reply.ok) {
-      this.client.forget(this.message.timer);
-    } else if (reply.timer && !isRemoval && this.client.isComplete) {
-      this.client.take(reply.timer, "reply");
+    if (!this.isRepeated) {
+      this.tell(reply);
     }
     if (!reply.ok && reply.error.code === "outOfRange" && this.message.at !== undefined) {
       this.sendWithoutInstant();
@@ -65,6 +62,17 @@ class Change {
     }
   }
 
+  // What was sent again may be answered as the first time, with what has been overtaken: by a removal, or by who has
+  // started it anew. The states that came with the connection know better, and so does what follows them.
+  tell(reply) {
+    const isRemoval = this.message.command === "remove";
+    if (isRemoval && reply.ok) {
+      this.client.forget(this.message.timer);
+    } else if (reply.timer && !isRemoval && this.client.isComplete) {
+      this.client.take(reply.timer, "reply");
+    }
+  }
+
   // Our idea of the instant of the press may be what is out of range: let the server take its
   // own. A refused `requestId` may be remembered as refused, so it is another.
   sendWithoutInstant() {
@@ -73,12 +81,16 @@ class Change {
     this.send();
   }
 
-  // The connection broke before the answer came, and there is another one now.
+  // The connection broke before the answer came, and there is another one now. The same to the letter, the instant
+  // too, however old: a server that has made the change takes anything else under its name for another request.
   lose() {
-    if (this.client.clock.monotonic() - this.madeAt > AT_HONOURED_FOR) {
-      delete this.message.at;
+    this.isRepeated = true;
+    if (this.client.clock.wall() - this.madeAt > REPEAT_FOR) {
+      clearTimeout(this.giveUpAlarm);
+      this.giveUp();
+    } else {
+      this.send();
     }
-    this.send();
   }
 
   giveUp() {

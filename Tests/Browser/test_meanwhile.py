@@ -1,0 +1,114 @@
+"""What happens while a person is at something else: an answer that comes late, another's change, a card that moves."""
+
+import pytest
+from playwright.sync_api import expect
+
+from person import bulletin, card, choose, has_status, press
+from test_client import (  # noqa: F401
+    NOW, digits, hold, let_pass, scripted, state, visit, wait_until,
+)
+
+
+def running(**fields):
+    return state(**{"status": "running", **fields})
+
+
+@pytest.fixture
+def never(scripted):
+    """The requests of a command that get no answer before the test gives one."""
+    def never(command):
+        scripted.answers[command] = lambda request: None
+        return lambda: scripted.sent(command)[-1]
+
+    return never
+
+
+def stop_time(page, scripted):
+    """From now on it passes when `let_pass` says so."""
+    wait_until(page, lambda: scripted.sent("subscribe"))
+    hold(page)
+
+
+# A change without an answer
+
+
+def broken(page, scripted, command, seconds):
+    """The link breaks before that command is answered, and is there again after a while."""
+    wait_until(page, lambda: scripted.sent(command))
+    before = len(scripted.connections)
+    let_pass(page, 2)
+    scripted.connections[-1].close(code=1001)
+    expect(page.locator("#link")).to_be_visible()
+    let_pass(page, seconds)
+    wait_until(page, lambda: len(scripted.connections) > before)
+
+
+def test_a_change_that_is_sent_again_asks_for_the_same_to_the_letter(visit, scripted, never):
+    # A server that made it takes anything else under that name for another request, and refuses it.
+    scripted.states = [state()]
+    page = visit(hand_turned=True)
+    stop_time(page, scripted)
+    never("resume")
+
+    page.get_by_role("button", name="Resume").click()
+    broken(page, scripted, "resume", 4)
+    wait_until(page, lambda: len(scripted.sent("resume")) == 2)
+
+    first, second = ({**request, "id": None} for request in scripted.sent("resume"))
+    assert second == first and "at" in first
+
+
+def test_an_answer_of_the_first_time_brings_no_timer_back_that_was_removed_meanwhile(visit, scripted, never):
+    scripted.states = [state()]
+    page = visit(hand_turned=True)
+    stop_time(page, scripted)
+    never("resume")
+
+    page.get_by_role("button", name="Resume").click()
+    wait_until(page, lambda: scripted.sent("resume"))
+    scripted.states = [state(timer="marker")]
+    scripted.answers["resume"] = lambda request: scripted.say(
+        reply=request["id"], ok=True, timer=running(revision=6))
+    broken(page, scripted, "resume", 4)
+
+    expect(bulletin(page)).to_contain_text("goes on")
+    expect(digits(page, "marker")).to_be_visible()
+    expect(digits(page)).to_have_count(0)
+
+
+def test_a_removal_that_is_sent_again_does_not_hide_who_has_started_it_anew_meanwhile(visit, scripted, never):
+    scripted.states = [state()]
+    page = visit(hand_turned=True)
+    stop_time(page, scripted)
+    never("remove")
+
+    choose(page, "kitchen", "Remove")
+    page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
+    wait_until(page, lambda: scripted.sent("remove"))
+    scripted.states = [running(revision=9)]
+    scripted.answers["remove"] = lambda request: scripted.say(reply=request["id"], ok=True)
+    broken(page, scripted, "remove", 4)
+
+    expect(bulletin(page)).to_contain_text("Removed kitchen.")
+    expect(digits(page)).to_be_visible()
+
+
+def test_what_was_pressed_before_a_sleep_is_not_done_after_it(visit, scripted, never):
+    scripted.states = [state()]
+    page = visit(hand_turned=True)
+    stop_time(page, scripted)
+    never("resume")
+
+    page.get_by_role("button", name="Resume").click()
+    wait_until(page, lambda: scripted.sent("resume"))
+    page.evaluate("(() => { const wall = timersync.wall; timersync.wall = () => wall() + 3600; })()")
+    broken(page, scripted, "resume", 4)
+
+    expect(page.locator("article .message")).to_contain_text("No answer")
+    assert len(scripted.sent("resume")) == 1
+
+
+# Under a finger
+
+
+# What goes from under the focus
