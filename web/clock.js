@@ -30,8 +30,7 @@ export class ServerClock {
     this.slept = 0; // seconds for which our clock may have stood still
   }
 
-  // `hello` comes with the server's time of sending. It is late by the way here, so it only
-  // serves until the first exchange has been answered.
+  // `hello` is late by its way here: its time serves until the first exchange is answered.
   greet(epoch, serverNow) {
     if (epoch !== this.epoch) {
       this.epoch = epoch;
@@ -39,6 +38,7 @@ export class ServerClock {
     }
     if (!this.isSynced) {
       this.target = serverNow - this.monotonic();
+      this.slept = 0; // it knows of that
     }
   }
 

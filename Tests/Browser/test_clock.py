@@ -121,3 +121,10 @@ def test_a_sleep_that_nobody_can_confirm_is_assumed(clock):
     assert clock(steps + "clock.offset") == pytest.approx(4600)
     assert clock(steps + "clock.assumeSleep(); clock.offset") == pytest.approx(4600), "twice"
     assert clock(steps.replace("3600", "-3600") + "clock.offset") == pytest.approx(1000), "set back"
+
+
+def test_a_sleep_that_hello_has_told_of_is_not_assumed_on_top(clock):
+    steps = """clock.greet('a', 0); exchange(1000, 0.001, 0.001); jump(3600); clock.noticeSleep();
+        clock.greet('a', monotonic + 4600); clock.assumeSleep(); """
+
+    assert clock(steps + "clock.offset") == pytest.approx(4600)
