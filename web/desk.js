@@ -40,6 +40,9 @@ define({
   "refusal.shuttingDown": "The server is being restarted. Try again in a moment."
 });
 
+// Nothing is wrong with what was wished: it may be wished again.
+const PASSING = ["offline", "noAnswer", "rateLimited", "storageFailed", "shuttingDown"];
+
 export class Desk {
   // `told({words, canUndo})` is called after each change.
   constructor(session, told) {
@@ -73,24 +76,26 @@ export class Desk {
   }
 
   get canUndo() {
-    return this.last !== null;
+    return this.last !== null && !this.last.isOnItsWay;
   }
 
   // Never another's change: the server refuses when the timer has moved on.
   undo() {
     const desk = this;
     const last = this.last;
-    if (last === null) {
+    if (!this.canUndo) {
       this.tell(t("undo.nothing"));
       return Promise.resolve();
     }
-    this.last = null;
+    last.isOnItsWay = true;
     const fields = Object.assign({ ifRevision: last.revision }, last.opposite.fields);
     return this.session.change(last.opposite.command, last.timer, fields).then(function (reply) {
       desk.ownRevision = reply.timer ? reply.timer.revision : null;
+      desk.settle(last, false);
       desk.tell(t("undo.done", { what: last.words }));
     }, function (refusal) {
       const hasMoved = refusal.code === "revisionMismatch" || refusal.code === "unknownTimer";
+      desk.settle(last, PASSING.indexOf(refusal.code) >= 0);
       desk.tell(hasMoved ? t("undo.movedOn", { name: last.name }) : refusalWords(refusal));
     });
   }
@@ -126,6 +131,14 @@ export class Desk {
       timer: timer, revision: after.revision, words: words, opposite: back, name: this.nameOf(timer, before, after)
     };
     this.tell(back !== null || isOverByItself(command, fields) ? words : t("did.final", { what: words }));
+  }
+
+  // Another change may have taken its place meanwhile.
+  settle(undone, mayBeTriedAgain) {
+    undone.isOnItsWay = false;
+    if (!mayBeTriedAgain && this.last === undone) {
+      this.last = null;
+    }
   }
 
   tell(words) {

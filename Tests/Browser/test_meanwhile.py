@@ -108,6 +108,27 @@ def test_what_was_pressed_before_a_sleep_is_not_done_after_it(visit, scripted, n
     assert len(scripted.sent("resume")) == 1
 
 
+def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_back(visit, scripted):
+    scripted.states = [running()]
+    page = visit(hand_turned=True)
+    stop_time(page, scripted)
+    scripted.states = [state(revision=6)]
+    page.get_by_role("button", name="Pause").click()
+    expect(bulletin(page)).to_have_text("Paused kitchen.")
+
+    scripted.connections[-1].close(code=1001)
+    expect(page.locator("#link")).to_be_visible()
+    page.keyboard.press("u")
+    expect(bulletin(page)).to_contain_text("Offline")
+    let_pass(page, 4)
+    expect(page.locator("#link")).to_be_hidden()
+    page.keyboard.press("u")
+
+    wait_until(page, lambda: scripted.sent("resume"))
+    assert scripted.sent("resume")[0]["ifRevision"] == 6
+    expect(bulletin(page)).to_have_text("Undone: Paused kitchen.")
+
+
 # Under a finger
 
 
