@@ -5,12 +5,17 @@
 
 import { elapsedAt } from "./countdown.js";
 
-// `before` is the state at the press (undefined for a new timer), `after` the one in the reply, `fields` what was asked
+// `before` is the state at the press (undefined when there was none), `after` the one in the reply, `fields` what was asked
 // for. {command, fields}, to be sent with `ifRevision: after.revision`, or null for what can't be undone.
 export function opposite(command, fields, before, after) {
   const reply = after || {};
+  if (command === "start") {
+    return unstart(before, reply);
+  }
+  if (before === undefined) {
+    return null; // somebody had started it, which was not known here yet
+  }
   switch (command) {
-    case "start": return unstart(before, reply);
     case "pause": return { command: "resume", fields: {} };
     case "resume": return { command: "pause", fields: {} };
     case "addRemainingTime":
@@ -33,12 +38,13 @@ function unstart(before, after) {
   return isSame ? { command: "reset", fields: {} } : null;
 }
 
-// A countdown that was brought to its end can't be wound back. Where zero was reached `clamp` may have taken less than
-// was asked for; elsewhere the amount is what was asked, whoever else added something meanwhile.
+// A countdown that was brought to its end can't be wound back. Where zero was reached, or a stopwatch's last lap, `clamp`
+// may have taken less than was asked for; elsewhere the amount is what was asked, whoever else added something meanwhile.
 function takeBack(command, asked, before, after) {
-  const isWhole = command === "addRemainingTime" ? after.time > 0 : after.elapsedTime > 0;
+  const least = (after.laps || []).slice(-1)[0] || 0;
+  const isWhole = command === "addRemainingTime" ? after.time > 0 : after.elapsedTime > least;
   const added = isWhole ? asked : command === "addRemainingTime" ? after.addedTime - before.addedTime :
-    -elapsedAt(before, after.lastElapsedTimeCalculatedAt);
+    least - elapsedAt(before, after.lastElapsedTimeCalculatedAt);
   const seconds = Math.round(-added * 1e6) / 1e6;
   return after.status !== before.status || seconds === 0 ? null : { command: command, fields: { seconds: seconds } };
 }

@@ -108,6 +108,14 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
         ("addRemainingTime", {"seconds": -600}, RUNNING, {**RUNNING, "time": 0, "addedTime": -290, "status": "finished"}, None),
         ("addElapsedTime", {"seconds": -60}, {**RUNNING, "type": "stopwatch"},
          {**RUNNING, "type": "stopwatch", "elapsedTime": 0, "lastElapsedTimeCalculatedAt": 1002}, ("addElapsedTime", {"seconds": 12})),
+        # It never goes below the last lap.
+        ("addElapsedTime", {"seconds": -60}, {**RUNNING, "type": "stopwatch", "laps": [9]},
+         {**RUNNING, "type": "stopwatch", "elapsedTime": 9, "lastElapsedTimeCalculatedAt": 1002, "laps": [9]},
+         ("addElapsedTime", {"seconds": 3})),
+        # Somebody had just started it, which was not known at the press.
+        ("pause", {}, None, {**RUNNING, "status": "paused"}, None),
+        ("message", {"text": "B"}, None, RUNNING, None),
+        ("addRemainingTime", {"seconds": 60}, None, RUNNING, None),
         ("update", {"title": "B", "warnings": [5]}, {**RUNNING, "title": "A"}, {**RUNNING, "title": "B"},
          ("update", {"title": "A", "warnings": []})),
         ("message", {"text": "B"}, {**RUNNING, "message": {"text": "A", "sentAt": 1}}, RUNNING, ("message", {"text": "A"})),
