@@ -22,7 +22,7 @@ define({
 
 // Which of them it is: null while there are timers to show. `shown` and `all` count timers.
 export function stateOf(session, all, shown, search) {
-  if (session.refusal !== null || session.client.link.status === "refused" || session.client.problem !== null || session.role === "none") {
+  if (session.refusal !== null && !session.isOnline || session.client.link.status === "refused" || session.client.problem !== null || session.role === "none") {
     return "forbidden";
   }
   if (all > 0) {

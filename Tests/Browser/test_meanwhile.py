@@ -129,6 +129,24 @@ def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_ba
     expect(bulletin(page)).to_have_text("Undone: Paused kitchen.")
 
 
+def test_who_is_let_in_at_last_is_not_told_the_contrary(visit, scripted):
+    page = visit(hand_turned=True)
+    is_open = []
+    error = {"code": "unauthorized", "message": "Give a token.", "retryable": False}
+    page.route("**/api/timers", lambda route: route.fulfill(status=401, json={"reply": None, "ok": False, "error": error}))
+    accept = scripted.accept
+    scripted.accept = lambda socket: accept(socket) if is_open else socket.close()
+    page.reload()
+    expect(page.get_by_role("heading", name="The server does not let this page in")).to_be_visible()
+
+    is_open.append(True)
+    scripted.states = [state()]
+    let_pass(page, 30)
+
+    expect(digits(page)).to_be_visible()
+    expect(page.locator("#state")).to_be_hidden()
+
+
 # Under a finger
 
 
