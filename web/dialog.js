@@ -15,6 +15,13 @@ const FOCUSABLE = "a[href], button:not([disabled]), input:not([disabled]), selec
 let open = null;
 let templates = null;
 
+// On the page, since the focus is nowhere when what had it has gone.
+document.addEventListener("keydown", function (event) {
+  if (open !== null) {
+    pressKey(event);
+  }
+});
+
 // To be awaited once, before the first dialog.
 export function prepareDialogs() {
   return markup("dialogs.html").then(function (fragment) { templates = fragment; });
@@ -41,11 +48,17 @@ export function openDialog(options) {
       closeDialog();
     }
   });
-  frame.addEventListener("keydown", pressKey);
   open = { frame: frame, from: document.activeElement, closed: options.closed };
   document.body.appendChild(frame);
   shutOut(true);
-  return { find: function (selector) { return frame.querySelector(selector); }, close: closeDialog, frame: frame };
+  return { find: function (selector) { return frame.querySelector(selector); }, close: closeThis, frame: frame };
+
+  // What was asked here may be answered when another dialog is open.
+  function closeThis() {
+    if (open !== null && open.frame === frame) {
+      closeDialog();
+    }
+  }
 }
 
 // To be called when the dialog is filled: what a keyboard reaches first.
@@ -138,7 +151,7 @@ function stayInside(event) {
   });
   const last = all[all.length - 1];
   const isOut = event.shiftKey ? document.activeElement === all[0] || all.indexOf(document.activeElement) < 0 :
-    document.activeElement === last;
+    document.activeElement === last || !open.frame.contains(document.activeElement);
   if (isOut) {
     event.preventDefault();
     (event.shiftKey ? last : all[0]).focus();
@@ -158,11 +171,12 @@ function shutOut(isOut) {
   }
 }
 
-// The button may be gone meanwhile, with its timer.
+// The button may be gone meanwhile, with its timer, or not be there to be seen.
 function focusAgain(element) {
-  if (element && document.body.contains(element) && element !== document.body) {
+  if (element && element !== document.body) {
     element.focus({ preventScroll: true });
-  } else {
+  }
+  if (!element || document.activeElement !== element || element === document.body) {
     document.querySelector("h1").focus();
   }
 }

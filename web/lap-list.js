@@ -24,7 +24,7 @@ define({
 
 export function openLaps(timer, session, desk) {
   const dialog = openDialog({
-    title: t("laps.of", { name: titleOf(session, timer) }), template: "laps", closed: function () { stop(); }
+    title: t("laps.of", { name: titleOf(session, timer) }), template: "laps", closed: function () { stops.forEach(function (stop) { stop(); }); }
   });
   dialog.find(".lap").addEventListener("click", function (event) {
     dialog.find(".message").textContent = "";
@@ -38,21 +38,24 @@ export function openLaps(timer, session, desk) {
       dialog.find(".told").textContent = isDone ? t("laps.copied", { n: laps.length }) : t("laps.notCopied");
     });
   });
-  const stop = session.on("timer", function (event) {
-    if (event.state.timer === timer) {
-      refresh();
-    }
-  });
+  const stops = [
+    session.on("timer", function (event) { return event.state.timer === timer ? refresh() : null; }),
+    session.on("removed", function (event) { return event.timer === timer ? refresh() : null; })
+  ];
   refresh();
   focusFirst(dialog, ".lap");
 
   function refresh() {
     const laps = lapsOf(session, timer);
+    const focused = dialog.frame.contains(document.activeElement) ? document.activeElement : null;
     dialog.find(".lap").hidden = !session.mayControl || !session.state(timer) || session.state(timer).status !== "running";
     dialog.find(".copy").hidden = laps.length === 0;
     dialog.find(".none").hidden = laps.length > 0;
     dialog.find(".scroll").hidden = laps.length === 0;
     fillLaps(dialog.find("tbody"), laps);
+    if (focused !== null && focused.getClientRects().length === 0) {
+      focusFirst(dialog, "h2"); // what is hidden loses it
+    }
   }
 }
 

@@ -13,6 +13,10 @@ def running(**fields):
     return state(**{"status": "running", **fields})
 
 
+def stopwatch(**fields):
+    return running(type="stopwatch", duration=None, time=0, **fields)
+
+
 @pytest.fixture
 def never(scripted):
     """The requests of a command that get no answer before the test gives one."""
@@ -145,6 +149,54 @@ def test_who_is_let_in_at_last_is_not_told_the_contrary(visit, scripted):
 
     expect(digits(page)).to_be_visible()
     expect(page.locator("#state")).to_be_hidden()
+
+
+# A dialog that is open
+
+
+def test_a_late_answer_closes_no_other_dialog(visit, scripted, never):
+    scripted.states = [running()]
+    page = visit()
+    request = never("finish")
+    choose(page, "kitchen", "Finish")
+    page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
+    wait_until(page, lambda: scripted.sent("finish"))
+    page.keyboard.press("Escape")
+    choose(page, "kitchen", "Message, flash, blackout")
+    page.get_by_label("Message", exact=True).fill("Wrap up soon")
+
+    scripted.reply(request())
+    expect(bulletin(page)).to_contain_text("Finished kitchen.")
+
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Wrap up soon")
+
+
+def test_the_focus_stays_in_a_dialog_whose_button_goes(visit, scripted):
+    scripted.states = [stopwatch(laps=[5])]
+    page = visit()
+    choose(page, "kitchen", "Laps")
+    expect(page.get_by_role("dialog").get_by_role("button", name="Lap", exact=True)).to_be_focused()
+
+    scripted.snapshot(stopwatch(revision=6, laps=[5], status="paused"), "paused")
+    expect(page.get_by_role("dialog").locator(".lap")).to_be_hidden()
+
+    assert page.evaluate("document.activeElement.closest('.dialog') !== null")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_laps_of_a_removed_timer_are_gone_from_their_list_too(visit, scripted):
+    scripted.states = [stopwatch(laps=[5])]
+    page = visit()
+    choose(page, "kitchen", "Laps")
+    expect(page.get_by_role("dialog").locator("tbody tr")).to_have_count(1)
+
+    scripted.say(event="removed", timer="kitchen")
+
+    expect(page.get_by_role("dialog").locator("tbody tr")).to_have_count(0)
+    expect(page.get_by_role("dialog").locator(".lap")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 # Under a finger
