@@ -12,14 +12,14 @@ define({
 });
 
 export function openEdit(timer, session, desk) {
-  const state = session.state(timer);
+  let seen = session.state(timer); // what stood in the fields, or has been told of since
+  const isStopwatch = seen.type === "stopwatch";
   const dialog = openDialog({ title: t("edit.title", { name: titleOf(session, timer) }), template: "edit" });
   const form = dialog.find("form");
-  form.elements.title.value = state.title || "";
-  form.elements.warnings.value = (state.warnings || []).map(writeDuration).join(", ");
-  form.elements.atZero.value = state.atZero || "overtime";
-  form.elements.atZero.parentElement.hidden = state.type === "stopwatch";
-  form.elements.warnings.parentElement.hidden = state.type === "stopwatch";
+  const shown = settingsShown(seen);
+  Object.keys(shown).forEach(function (name) { form.elements[name].value = shown[name]; });
+  form.elements.atZero.parentElement.hidden = isStopwatch;
+  form.elements.warnings.parentElement.hidden = isStopwatch;
   dialog.find(".no").addEventListener("click", closeDialog);
   form.addEventListener("submit", function (event) {
     event.preventDefault();
@@ -27,16 +27,34 @@ export function openEdit(timer, session, desk) {
   });
   focusFirst(dialog, "input");
 
-  // `ifRevision`, so that nobody's change of the same words is lost, here or by undoing it.
+  // Only what is not as it was: the rest may be another's by now. Who has changed the same as another is told so first.
+  // `ifRevision` for what has not come here yet.
   function save() {
-    const before = session.state(timer);
     return new Promise(function (resolve) {
-      const fields = Object.assign(settingsOf(form.elements, true), before ? { ifRevision: before.revision } : {});
-      if (state.type === "stopwatch") {
-        delete fields.warnings;
-        delete fields.atZero;
+      const wished = settingsOf(form.elements, true);
+      const now = session.state(timer);
+      const before = settingsShown(seen);
+      const changed = Object.keys(wished).filter(function (name) {
+        return form.elements[name].value.trim() !== shown[name] && !(isStopwatch && name !== "title");
+      });
+      if (changed.length === 0) {
+        resolve();
+        return;
       }
+      seen = now || seen;
+      if (changed.some(function (name) { return settingsShown(seen)[name] !== before[name]; })) {
+        throw new Error(t("refusal.revisionMismatch"));
+      }
+      const fields = now ? { ifRevision: now.revision } : {};
+      changed.forEach(function (name) { fields[name] = wished[name]; });
       resolve(desk.change("update", timer, fields));
     });
   }
+}
+
+// Each setting as its field holds it.
+function settingsShown(state) {
+  return {
+    title: state.title || "", warnings: (state.warnings || []).map(writeDuration).join(", "), atZero: state.atZero || "overtime"
+  };
 }

@@ -199,6 +199,40 @@ def test_the_laps_of_a_removed_timer_are_gone_from_their_list_too(visit, scripte
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_who_edits_one_thing_leaves_the_others_as_somebody_else_has_made_them(server, script, open_page):
+    script.do("start", timer="kitchen", duration=3000, title="Pasta", warnings=[60])
+    page = open_page(server.page())
+    choose(page, "kitchen", "Title, warnings, at zero")
+    page.get_by_role("dialog").get_by_label("Title").fill("Rice")
+    script.do("update", timer="kitchen", warnings=[30], atZero="finish")
+    script.do("pause", timer="kitchen")
+    has_status(page, "kitchen", "paused")
+
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    now = script.do("get", timer="kitchen")
+    assert (now["title"], now["warnings"], now["atZero"]) == ("Rice", [30], "finish")
+
+
+def test_who_edits_what_somebody_else_has_changed_meanwhile_is_told_once(server, script, open_page):
+    script.do("start", timer="kitchen", duration=3000, title="Pasta")
+    page = open_page(server.page())
+    choose(page, "kitchen", "Title, warnings, at zero")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Title").fill("Rice")
+    script.do("update", timer="kitchen", title="Soup")
+    expect(card(page, "kitchen").locator("h2")).to_have_text("Soup")
+
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.locator(".message")).to_contain_text("changed elsewhere")
+    assert script.do("get", timer="kitchen")["title"] == "Soup"
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+
+    assert script.do("get", timer="kitchen")["title"] == "Rice"
+
+
 # Under a finger
 
 
