@@ -78,9 +78,10 @@ export function openLine(timer, session, desk) {
   }
 
   function change(command, fields, event) {
+    const typed = text.value;
     say("");
     desk.change(command, timer, fields, pressInstant(event, session.clock)).then(function () {
-      if (command === "message") {
+      if (command === "message" && text.value === typed) { // else the next one is being typed
         text.value = "";
         showRoom();
       }

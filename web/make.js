@@ -69,9 +69,14 @@ export function setUpMaking(form, session, desk) {
       elements.duration.focus();
       return;
     }
+    const typed = wordsOf(elements);
+    const focused = document.activeElement;
     desk.change("start", name, fields, at).then(function () {
+      if (wordsOf(elements) !== typed) {
+        return; // the next one is being typed
+      }
       form.reset();
-      if (preset === null) {
+      if (preset === null && document.activeElement === focused) {
         elements.duration.focus();
       }
     }, function (refusal) { say(refusal.message); });
@@ -99,6 +104,10 @@ export function bytesOf(text) {
 }
 
 // — inside —
+
+function wordsOf(elements) {
+  return Array.from(elements).map(function (element) { return element.value; }).join("\n");
+}
 
 // "until 20:30" ends at that instant only if it is reckoned from the same one as the start.
 function lengthOf(typed, session, at) {

@@ -233,6 +233,45 @@ def test_who_edits_what_somebody_else_has_changed_meanwhile_is_told_once(server,
     assert script.do("get", timer="kitchen")["title"] == "Rice"
 
 
+def test_what_is_typed_while_an_answer_is_on_its_way_stays(visit, scripted, never):
+    scripted.states = [running()]
+    page = visit()
+    request = never("message")
+    choose(page, "kitchen", "Message, flash, blackout")
+    text = page.get_by_label("Message", exact=True)
+    text.fill("One more minute")
+    page.keyboard.press("Control+Enter")
+    wait_until(page, lambda: scripted.sent("message"))
+    text.fill("And now: questions")
+
+    scripted.reply(request())
+    expect(bulletin(page)).to_contain_text("on its screens")
+    expect(text).to_have_value("And now: questions")
+
+    page.keyboard.press("Control+Enter")
+    wait_until(page, lambda: len(scripted.sent("message")) == 2)
+    scripted.reply(request())
+    expect(text).to_have_value("")
+
+
+def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhile(visit, scripted, never):
+    scripted.states = [running()]
+    page = visit()
+    expect(digits(page)).to_be_visible()
+    request = never("start")
+    page.get_by_label("Duration").fill("5m")
+    page.keyboard.press("Enter")
+    wait_until(page, lambda: scripted.sent("start"))
+    page.get_by_label("Name").fill("Second")
+    page.get_by_label("Search").focus()
+
+    scripted.say(reply=request()["id"], ok=True, timer=running(timer="Timer 1", revision=9))
+    expect(bulletin(page)).to_contain_text("Started")
+
+    expect(page.get_by_label("Search")).to_be_focused()
+    expect(page.get_by_label("Name")).to_have_value("Second")
+
+
 # Under a finger
 
 
