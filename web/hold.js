@@ -12,6 +12,7 @@ export function holdToPress(button, options) {
     if (event.button !== 0) {
       return;
     }
+    letGo(); // by another finger
     isDone = false;
     button.classList.add("holding");
     alarm = setTimeout(function () {

@@ -275,4 +275,21 @@ def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhi
 # Under a finger
 
 
+def test_two_fingers_that_have_let_go_finish_nothing(visit, scripted):
+    scripted.states = [running()]
+    page = visit("?timer=kitchen&control", hand_turned=True)
+    stop_time(page, scripted)
+    finish = page.locator(".finish")
+    expect(finish).to_have_attribute("aria-disabled", "false")
+
+    for kind, pointer in (("pointerdown", 1), ("pointerdown", 2), ("pointerup", 2), ("pointerup", 1)):
+        finish.dispatch_event(kind, {"button": 0, "pointerId": pointer, "isPrimary": pointer == 1, "pointerType": "touch"})
+    let_pass(page, 3)
+
+    assert scripted.sent("finish") == []
+    finish.dispatch_event("pointerdown", {"button": 0, "pointerId": 3, "isPrimary": True, "pointerType": "touch"})
+    let_pass(page, 1)
+    wait_until(page, lambda: scripted.sent("finish"))
+
+
 # What goes from under the focus
