@@ -244,8 +244,8 @@ function whenThere(run) {
 const bindings = [
   { key: "?", shown: ["?"], words: "key.help", run: function () { openHelp(bindings); } },
   { key: "p", shown: ["P"], words: "key.pause", run: whenThere(function (event) { press(find(".main").getAttribute("data-command"), event); }) },
-  { key: "+", also: ["="], shown: ["+", "−"], words: "key.minutes", run: whenThere(function (event) { adjust(60, event); }) },
-  { key: "-", shown: [], words: null, run: whenThere(function (event) { adjust(-60, event); }) },
+  { key: "+", also: ["="], shown: ["+", "−"], words: "key.minutes", mayRepeat: true, run: whenThere(function (event) { adjust(60, event); }) },
+  { key: "-", shown: [], words: null, mayRepeat: true, run: whenThere(function (event) { adjust(-60, event); }) },
   { key: "l", shown: ["L"], words: "key.lap", run: whenThere(function (event) { press("lap", event); }) },
   { key: "i", shown: ["I"], words: "key.laps", run: whenThere(function () {
     if (session.state(name).type === "stopwatch") {

@@ -6,15 +6,15 @@ import { linkTo } from "./address.js";
 export function bindingsOf(board) {
   return [
     { key: "?", shown: ["?"], words: "key.help", run: board.help },
-    { key: "j", also: ["ArrowDown", "ArrowRight"], shown: ["J", "K"], words: "key.next", run: function () { step(1); } },
-    { key: "k", also: ["ArrowUp", "ArrowLeft"], shown: [], words: null, run: function () { step(-1); } },
+    { key: "j", also: ["ArrowDown", "ArrowRight"], shown: ["J", "K"], words: "key.next", mayRepeat: true, run: function () { step(1); } },
+    { key: "k", also: ["ArrowUp", "ArrowLeft"], shown: [], words: null, mayRepeat: true, run: function () { step(-1); } },
     { key: "n", shown: ["N"], words: "key.new", run: function () { board.find("#duration").focus(); } },
     { key: "/", shown: ["/"], words: "key.search", run: function () { board.find("#search").focus(); } },
     { key: "p", shown: ["P"], words: "key.pause", run: onCurrent(function (name, event) {
       board.press(name, board.card(name).primary, event);
     }) },
-    { key: "+", also: ["="], shown: ["+", "−"], words: "key.minutes", run: pressing("add") },
-    { key: "-", shown: [], words: null, run: pressing("subtract") },
+    { key: "+", also: ["="], shown: ["+", "−"], words: "key.minutes", mayRepeat: true, run: pressing("add") },
+    { key: "-", shown: [], words: null, mayRepeat: true, run: pressing("subtract") },
     { key: "l", shown: ["L"], words: "key.lap", run: pressing("lap") },
     { key: "i", shown: ["I"], words: "key.laps", run: onCurrent(function (name, event) {
       if (board.session.state(name).type === "stopwatch") {

@@ -14,14 +14,17 @@ export function switchKeys(isOn) {
   keepSetting("keys", isOn ? "on" : "off");
 }
 
-// bindings: [{key, words, run(event)}]. `key` is what the browser calls it; "mod+z" is Ctrl or ⌘ and Z.
+// bindings: [{key, words, run(event)}]. `key` is what the browser calls it; "mod+z" is Ctrl or ⌘ and Z. A key that is
+// held runs once, unless it `mayRepeat`: who leans on one shall not start and stop a timer ten times a second.
 export function listen(bindings) {
   document.addEventListener("keydown", function (event) {
     const binding = event.defaultPrevented || isDialogOpen() || event.target.matches && event.target.matches(TYPED_INTO) ?
       undefined : bindings.find(function (one) { return isMeant(one, event); });
     if (binding !== undefined) {
       event.preventDefault();
-      binding.run(event);
+      if (!event.repeat || binding.mayRepeat) {
+        binding.run(event);
+      }
     }
   });
 }

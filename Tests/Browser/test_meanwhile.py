@@ -292,4 +292,19 @@ def test_two_fingers_that_have_let_go_finish_nothing(visit, scripted):
     wait_until(page, lambda: scripted.sent("finish"))
 
 
+def test_a_key_that_is_held_presses_once(visit, scripted):
+    scripted.states = [running()]
+    page = visit()
+    expect(digits(page)).to_be_visible()
+    page.keyboard.press("j")
+
+    for _ in range(3):
+        page.keyboard.down("p")
+    page.keyboard.up("p")
+    page.keyboard.press("+")
+
+    wait_until(page, lambda: scripted.sent("addRemainingTime"))
+    assert len(scripted.sent("pause")) == 1
+
+
 # What goes from under the focus
