@@ -36,7 +36,7 @@ export const ACTIONS = {
     if (isRun(session.state(timer)) || session.state(timer).laps) {
       sure("reset", timer, session, desk, event);
     } else {
-      desk.change("reset", timer, {}, pressInstant(event, session.clock)).catch(function () {});
+      desk.change("reset", timer, {}, pressInstant(event, session.clock)).catch(function (refusal) { desk.tell(refusal.message); });
     }
   },
   laps: openLaps,

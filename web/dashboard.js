@@ -242,7 +242,7 @@ function undo() {
 function finishMany() {
   const running = session.states().filter(function (state) { return isRun(state) && matches(state, search); });
   if (running.length === 0 || !session.mayControl) {
-    bulletin.tell({ words: t(session.mayControl ? "many.none" : "refusal.forbidden"), canUndo: false });
+    bulletin.tell({ words: session.mayControl ? t("many.none") : whyRefused(), canUndo: false });
     return;
   }
   confirm({
@@ -287,7 +287,7 @@ const bindings = bindingsOf({
 
 function act(action, name, event) {
   if (!session.mayControl && action !== "share" && action !== "laps") {
-    cards.get(name).say(t("refusal.forbidden"));
+    cards.get(name).say(whyRefused());
     return;
   }
   const why = whyNot(action, name, session);
@@ -296,6 +296,10 @@ function act(action, name, event) {
   } else {
     cards.get(name).say(why);
   }
+}
+
+function whyRefused() {
+  return t(session.isOnline ? "refusal.forbidden" : "refusal.offline");
 }
 
 function nameAt(element) {

@@ -133,6 +133,30 @@ def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_ba
     expect(bulletin(page)).to_have_text("Undone: Paused kitchen.")
 
 
+def test_who_may_control_is_told_that_the_link_is_lost_and_not_that_one_may_only_look(visit, scripted):
+    scripted.states = [running()]
+    page = visit(hand_turned=True)
+    stop_time(page, scripted)
+    page.keyboard.press("j")
+    scripted.connections[-1].close(code=1001)
+    expect(page.locator("#link")).to_be_visible()
+
+    page.keyboard.press("f")
+    expect(page.locator("article .message")).to_contain_text("Offline")
+    page.locator("#finish-many").click(force=True)
+    expect(bulletin(page)).to_contain_text("Offline")
+
+
+def test_a_reset_that_is_refused_says_so(visit, scripted):
+    scripted.states = [state(status="finished", elapsedTime=300)]
+    scripted.answers["reset"] = lambda request: scripted.refuse(request, "storageFailed", "The disk is full.")
+    page = visit()
+
+    choose(page, "kitchen", "Reset")
+
+    expect(bulletin(page)).to_have_text("The disk is full.")
+
+
 def test_who_is_let_in_at_last_is_not_told_the_contrary(visit, scripted):
     page = visit(hand_turned=True)
     is_open = []
