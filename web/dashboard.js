@@ -41,7 +41,9 @@ define({
   "many.none": "No timer runs: there is nothing to finish."
 });
 
-const REORDER_EVERY = 5000; // milliseconds, as setInterval counts
+const REORDER_EVERY = 5000; // milliseconds, as setInterval counts, and the two below
+const PRESS_MOST = 3000; // who holds on longer does not mean a press
+const CLICK_WITHIN = 300; // from lifting the finger
 
 const main = document.getElementById("view");
 const session = new Session({ timers: "*" });
@@ -53,6 +55,8 @@ let panel = null;
 let list = null;
 let search = "";
 let isReordering = false;
+let isPressed = false;
+let stillness = null; // the timeout that ends it
 let lastPress = null; // name of the timer that single keys are about when no card has the focus
 
 Promise.all([fill(main, "dashboard.html"), languageReady, prepareDialogs()]).then(start);
@@ -76,6 +80,8 @@ function start() {
   session.on("removed", function (event) { removeCard(event.timer); });
   session.on("link", showLink);
   list.addEventListener("focusin", function (event) { lastPress = nameAt(event.target); });
+  list.addEventListener("pointerdown", function () { holdStill(PRESS_MOST); });
+  ["pointerup", "pointercancel"].forEach(function (type) { document.addEventListener(type, letGo); });
   setInterval(reorder, REORDER_EVERY);
   showAll();
   session.start();
@@ -108,11 +114,14 @@ function setUpTools() {
 
 function hearTimer(event) {
   const name = event.state.timer;
+  const known = cards.has(name) ? cards.get(name).shown.state : undefined;
   if (!cards.has(name)) {
     addCard(name);
   }
   painter.paintNow(name);
-  showAll();
+  if (known === undefined || known.revision !== event.state.revision) {
+    showAll(); // a tick is no reason to move a card
+  }
   const words = "heard." + event.cause;
   if (t(words) !== words && !desk.isOwn(event.state)) {
     announce(t(words, { name: event.state.title || name }));
@@ -148,7 +157,9 @@ function showAll() {
     Promise.resolve().then(function () {
       isReordering = false;
       showCount();
-      arrange();
+      if (!isPressed) {
+        arrange();
+      }
     });
   }
 }
@@ -158,22 +169,44 @@ function arrange() {
   const states = session.states().filter(function (state) { return cards.has(state.timer) && matches(state, search); });
   const order = sorted(states, find("#sort").value, session.now() || 0);
   const wanted = new Set(order.map(function (state) { return state.timer; }));
+  const focused = document.activeElement;
+  const place = shownCards().findIndex(function (element) { return element.contains(focused); });
   cards.forEach(function (card, name) {
     if (!wanted.has(name)) {
       card.element.remove();
     }
   });
-  const focused = document.activeElement;
   order.forEach(function (state, index) {
     const element = cards.get(state.timer).element;
     if (list.children[index] !== element) {
       list.insertBefore(element, list.children[index] || null);
     }
   });
-  if (focused !== document.activeElement && list.contains(focused)) {
-    focused.focus({ preventScroll: true }); // what is moved in the page loses it
+  if (place >= 0 && focused !== document.activeElement) {
+    focusAt(list.contains(focused) ? focused : list.children[Math.min(place, order.length - 1)]);
   }
   panel.show(stateOf(session, cards.size, order.length, search), cards.size, search.trim());
+}
+
+// What is moved in the page, or taken out of it, loses the focus.
+function focusAt(element) {
+  (element || find("h1")).focus({ preventScroll: true });
+}
+
+// A press ends where it began, or it is none: no card moves away from under a finger.
+function holdStill(milliseconds) {
+  isPressed = true;
+  clearTimeout(stillness);
+  stillness = setTimeout(function () {
+    isPressed = false;
+    arrange();
+  }, milliseconds);
+}
+
+function letGo() {
+  if (isPressed) {
+    holdStill(CLICK_WITHIN);
+  }
 }
 
 // By the clock alone an order changes too, but never under a finger or a pointer.

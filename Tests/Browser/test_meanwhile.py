@@ -299,6 +299,55 @@ def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhi
 # Under a finger
 
 
+def two_that_overtake(visit, scripted):
+    """`a` stands at 100 s; `b` runs, has one more at first, and less in a while."""
+    b = running(timer="b", duration=110)
+    scripted.states = [state(timer="a", duration=100), b]
+    page = visit(hand_turned=True)
+    stop_time(page, scripted)
+    page.locator("#sort").select_option("time")
+    return page, b
+
+
+def order(page):
+    return page.eval_on_selector_all("#timers > li", "(items) => items.map((item) => item.dataset.name)")
+
+
+def test_a_tick_moves_no_card_under_a_pointer(visit, scripted):
+    page, b = two_that_overtake(visit, scripted)
+    assert order(page) == ["a", "b"]
+    card(page, "a").hover()
+    let_pass(page, 20)
+    now = page.evaluate("performance.now() / 1000 + timersync.offset")
+
+    scripted.snapshot({**b, "elapsedTime": now - NOW, "lastElapsedTimeCalculatedAt": now}, "tick")
+    scripted.snapshot(state(timer="a", duration=100, revision=5, lastElapsedTimeCalculatedAt=NOW + 1), "tick")
+    page.wait_for_timeout(200)
+    assert order(page) == ["a", "b"]
+
+    page.mouse.move(1, 1)
+    let_pass(page, 6)
+    assert order(page) == ["b", "a"]
+
+
+def test_a_press_counts_though_its_card_is_moved_under_the_finger(visit, scripted):
+    scripted.states = [state(timer="a"), state(timer="b")]
+    page = visit()
+    page.locator("#sort").select_option("status")
+    expect(digits(page, "b")).to_be_visible()
+    card(page, "a").get_by_role("button", name="Resume").hover()
+    page.mouse.down()
+
+    scripted.snapshot(running(timer="b", revision=6), "resumed")
+    has_status(page, "b", "running")
+    page.wait_for_timeout(100)
+    page.mouse.up()
+
+    wait_until(page, lambda: scripted.sent("resume"))
+    assert scripted.sent("resume")[0]["timer"] == "a"
+    wait_until(page, lambda: order(page) == ["b", "a"])
+
+
 def test_two_fingers_that_have_let_go_finish_nothing(visit, scripted):
     scripted.states = [running()]
     page = visit("?timer=kitchen&control", hand_turned=True)
@@ -332,3 +381,15 @@ def test_a_key_that_is_held_presses_once(visit, scripted):
 
 
 # What goes from under the focus
+
+
+def test_a_card_that_no_longer_matches_the_search_hands_the_focus_on(visit, scripted):
+    scripted.states = [running(timer="a", title="Talk one"), running(timer="b", title="Talk two")]
+    page = visit()
+    page.get_by_label("Search").fill("talk")
+    card(page, "a").get_by_role("button", name="Pause").focus()
+
+    scripted.snapshot(running(timer="a", title="Break", revision=6))
+    expect(page.locator("#timers > li")).to_have_count(1)
+
+    expect(page.locator("#timers > li")).to_be_focused()
