@@ -307,7 +307,7 @@ function clearSearch() {
 const bindings = bindingsOf({
   session: session,
   find: find,
-  current: function () { return nameAt(document.activeElement) || lastPress; },
+  current: function () { return nameAt(document.activeElement) || (isShown(lastPress) ? lastPress : null); },
   card: function (name) { return cards.get(name); },
   cards: shownCards,
   press: press,
@@ -338,6 +338,10 @@ function whyRefused() {
 function nameAt(element) {
   const item = element && element.closest ? element.closest("#timers > li") : null;
   return item === null ? null : item.getAttribute("data-name");
+}
+
+function isShown(name) {
+  return cards.has(name) && list.contains(cards.get(name).element);
 }
 
 function shownCards() {

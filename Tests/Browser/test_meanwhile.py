@@ -380,6 +380,22 @@ def test_a_key_that_is_held_presses_once(visit, scripted):
     assert len(scripted.sent("pause")) == 1
 
 
+def test_keys_are_not_about_a_card_that_the_search_hides(visit, scripted):
+    scripted.states = [running(timer="a"), running(timer="b")]
+    page = visit()
+    press(page, "a", "+1 min")
+    wait_until(page, lambda: scripted.sent("addRemainingTime"))
+    page.get_by_label("Search").fill("b")
+    page.get_by_role("heading", name="Timers").click()
+
+    page.keyboard.press("p")
+    page.keyboard.press("j")
+    page.keyboard.press("p")
+
+    wait_until(page, lambda: scripted.sent("pause"))
+    assert [request["timer"] for request in scripted.sent("pause")] == ["b"]
+
+
 # What goes from under the focus
 
 
