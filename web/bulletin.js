@@ -19,7 +19,8 @@ export class Bulletin {
     const bulletin = this;
     clearTimeout(this.end);
     this.element.querySelector("p").textContent = told.words;
-    this.button.hidden = !told.canUndo;
+    this.button.hidden = !told.canUndo && document.activeElement !== this.button; // what is hidden loses the focus
+    this.button.setAttribute("aria-disabled", String(!told.canUndo));
     this.element.classList.add("up");
     this.end = setTimeout(function () { bulletin.settle(); }, STAYS);
   }

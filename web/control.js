@@ -117,11 +117,15 @@ function showButtons(state) {
   const why = stateOf(session, isThere ? 1 : 0, isThere ? 1 : 0, "");
   const mayControl = session.mayControl;
   const looksOn = session.isOnline && session.role === "view";
+  const focused = document.activeElement;
   panel.show(why === "empty" && mayControl ? null : why, 0, "");
   find(".begin").hidden = isThere || why !== "empty" || !mayControl;
   find(".pad").hidden = !isThere;
   find("#looks-on").hidden = !looksOn;
   ["steps", "run", "rest"].forEach(function (part) { find("." + part).hidden = looksOn; });
+  if (main.contains(focused) && focused.getClientRects().length === 0) {
+    find(isThere && !looksOn ? ".main" : "h1").focus(); // what is hidden loses it
+  }
   if (!isThere) {
     return;
   }

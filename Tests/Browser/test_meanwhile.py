@@ -399,6 +399,10 @@ def test_keys_are_not_about_a_card_that_the_search_hides(visit, scripted):
 # What goes from under the focus
 
 
+def has_focus(page):
+    return page.evaluate("document.activeElement !== document.body && document.activeElement.getClientRects().length > 0")
+
+
 def test_a_card_that_no_longer_matches_the_search_hands_the_focus_on(visit, scripted):
     scripted.states = [running(timer="a", title="Talk one"), running(timer="b", title="Talk two")]
     page = visit()
@@ -409,3 +413,31 @@ def test_a_card_that_no_longer_matches_the_search_hands_the_focus_on(visit, scri
     expect(page.locator("#timers > li")).to_have_count(1)
 
     expect(page.locator("#timers > li")).to_be_focused()
+
+
+def test_undoing_by_keyboard_from_the_bar_keeps_the_focus(visit, scripted):
+    scripted.states = [running()]
+    page = visit()
+    expect(digits(page)).to_be_visible()
+    scripted.states = [state(revision=6)]
+    press(page, "kitchen", "Pause")
+    expect(bulletin(page)).to_have_text("Paused kitchen.")
+    page.locator("#bulletin button").focus()
+
+    page.keyboard.press("Enter")
+    expect(bulletin(page)).to_contain_text("Undone")
+
+    assert has_focus(page)
+
+
+def test_the_remote_keeps_the_focus_when_its_timer_comes_and_goes(visit, scripted):
+    page = visit("?timer=kitchen&control")
+    page.get_by_role("button", name="5 min", exact=True).focus()
+
+    scripted.snapshot(running(), "started")
+    expect(page.locator(".pad")).to_be_visible()
+    expect(page.locator(".main")).to_be_focused()
+
+    scripted.say(event="removed", timer="kitchen")
+    expect(page.locator(".begin")).to_be_visible()
+    assert has_focus(page)
