@@ -79,11 +79,22 @@ export function openShare(timer, session) {
     showLink("view", null);
   }
 
+  // The one that was put in for another timer may be held to that.
   function ask(role, why) {
-    if (given[role] !== null) {
-      showLink(role, given[role]);
+    if (given[role] === null) {
+      askForToken(role, why);
       return;
     }
+    askRole(socketURL(), given[role], timer).then(function (holder) {
+      if (objection(role, holder) === null) {
+        showLink(role, given[role]);
+      } else {
+        askForToken(role, why);
+      }
+    });
+  }
+
+  function askForToken(role, why) {
     const form = dialog.find(".link." + role + " .ask");
     form.hidden = false;
     form.querySelector(".why").textContent = t(why);

@@ -7,7 +7,7 @@ import urllib.parse
 import pytest
 from playwright.sync_api import expect
 
-from person import choose, has_status
+from person import choose, has_status, make
 
 
 @pytest.fixture
@@ -91,6 +91,25 @@ def test_a_token_that_controls_never_goes_into_a_link_to_look(guarded, open_page
     screen = open_page(address, is_alone=True)
     expect(screen.locator("[data-digits]").first).to_have_text(re.compile(r"^49:|^50:"))
     assert guarded.tokens["view"] not in screen.url
+
+
+def test_a_token_that_is_held_to_one_timer_goes_into_no_link_to_another(guarded, open_page):
+    page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
+    make(page, "coffee", "50m")
+    choose(page, "coffee", "Share")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Token that looks").fill(guarded.tokens["others"])
+    dialog.locator(".view").get_by_role("button", name="Make link").click()
+    expect(dialog.locator(".view .address")).to_be_focused()
+    page.keyboard.press("Escape")
+
+    dialog = share(page)
+    expect(dialog.get_by_label("Token that looks")).to_be_visible()
+    expect(dialog.locator(".view .address")).to_have_count(0)
+    page.keyboard.press("Escape")
+
+    choose(page, "coffee", "Share")
+    expect(dialog.locator(".view .address")).to_have_value(re.compile(guarded.tokens["others"]))
 
 
 def test_who_only_looks_shares_only_looking(guarded, open_page):
