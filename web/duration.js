@@ -123,13 +123,25 @@ function secondsUntil(text, serverNow) {
   if (serverNow === null) {
     refuse("duration.noClock");
   }
-  const due = new Date(serverNow * 1000);
-  due.setHours(hour, minute, second, 0);
-  if (due.getTime() <= serverNow * 1000) {
-    due.setDate(due.getDate() + 1);
-    due.setHours(hour, minute, second, 0); // a day on which clocks change may have moved it
-  }
+  const today = timeOnDay(serverNow, 0, hour, minute, second);
+  const due = [today, shownAgain(today), timeOnDay(serverNow, 1, hour, minute, second)]
+    .find(function (date) { return date !== null && date.getTime() > serverNow * 1000; });
   return Math.round((due.getTime() / 1000 - serverNow) * 1e6) / 1e6;
+}
+
+// Each time the hours are set on that day's date: a day on which clocks change may have moved them.
+function timeOnDay(serverNow, day, hour, minute, second) {
+  const date = new Date(serverNow * 1000);
+  date.setDate(date.getDate() + day);
+  date.setHours(hour, minute, second, 0);
+  return date;
+}
+
+// Where clocks go back they show an hour of that night twice; a date stands for the first. Null when there is no other.
+function shownAgain(date) {
+  const later = new Date(date.getTime() + 3 * 3600000);
+  const again = new Date(date.getTime() + (later.getTimezoneOffset() - date.getTimezoneOffset()) * 60000);
+  return again.getHours() === date.getHours() && again.getMinutes() === date.getMinutes() ? again : null;
 }
 
 function hourOfDay(hour, half) {

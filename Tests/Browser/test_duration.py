@@ -65,6 +65,9 @@ def berlin(*when):
     return datetime.datetime(*when, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin")).timestamp()
 
 
+CLOCKS_GO_BACK = berlin(2026, 10, 25, 1, 0) + 2 * 3600  # from 3:00 to 2:00
+
+
 @pytest.mark.parametrize(
     "text, now, seconds",
     [
@@ -83,6 +86,15 @@ def berlin(*when):
         # The night in which clocks go back has 25 hours, the one in which they go forward 23.
         ("until 4:00", berlin(2026, 10, 24, 22, 0), 7 * 3600),
         ("until 4:00", berlin(2026, 3, 28, 22, 0), 5 * 3600),
+        # In the former, clocks show 2:00 to 3:00 twice: the next time that they show it counts.
+        ("until 2:30", CLOCKS_GO_BACK - 1.25 * 3600, 0.75 * 3600),
+        ("until 2:30", CLOCKS_GO_BACK - 0.25 * 3600, 0.75 * 3600),
+        ("until 2:30", CLOCKS_GO_BACK + 0.25 * 3600, 0.25 * 3600),
+        ("until 2:30", CLOCKS_GO_BACK + 0.75 * 3600, 23.75 * 3600),
+        ("until 1:30", CLOCKS_GO_BACK - 1.25 * 3600, 24.75 * 3600),
+        ("until 3:00", CLOCKS_GO_BACK - 0.25 * 3600, 1.25 * 3600),
+        # There is no 2:30 in the other: an hour later is what its clocks show.
+        ("until 2:30", berlin(2026, 3, 29, 1, 30), 3600),
     ],
 )
 def test_until_is_a_time_of_day_where_the_viewer_is_on_the_clock_of_the_server(typed, text, now, seconds):
