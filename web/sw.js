@@ -15,6 +15,7 @@ const SHELL = [
   "several.js", "share.js", "shell.js", "sound.js", "stage.js", "state.js", "style.css", "tab.js",
   "timersync.js", "token.js", "undo.js", "watch.js", "words.js"
 ];
+let stocking = null; // while that goes on
 
 self.addEventListener("install", (event) => {
   event.waitUntil(stockUp().then(() => self.skipWaiting()));
@@ -45,8 +46,14 @@ function compare(path, answer) {
   });
 }
 
+// Once for all files that are found to have changed meanwhile: with a new version that is each.
 function stockUp() {
-  return caches.open(SHELF).then((shelf) => shelf.addAll(SHELL.map((path) => new Request(path, { cache: "no-cache" }))));
+  if (stocking === null) {
+    const end = () => { stocking = null; };
+    stocking = caches.open(SHELF).then((shelf) => shelf.addAll(SHELL.map((path) => new Request(path, { cache: "no-cache" }))));
+    stocking.then(end, end);
+  }
+  return stocking;
 }
 
 // Under which path a request's answer is kept; null for everything but the files of the page.

@@ -1,13 +1,18 @@
 """How little a display needs: bytes, time, and age of the browser. And what is there without a network."""
 
+import collections
+import functools
+import http.server
 import pathlib
 import re
 import subprocess
+import threading
+import time
 
 import pytest
 from playwright.sync_api import expect
 
-from conftest import WEB
+from conftest import WEB, QuietFiles
 from test_client import wait_until
 
 MOST_BYTES = 60_000
@@ -120,6 +125,42 @@ def test_neither_a_token_nor_an_answer_of_the_api_is_kept(server, script, open_p
         }""")
 
     assert {url[len(server.url) + 1:] for url in kept} == (shelf() - {"./"}) | {""}
+
+
+class Versions(QuietFiles):
+    """The page's files, each of them new with each version, and not quick."""
+
+    version = 1
+    asked = collections.Counter()
+
+    def do_GET(self):
+        self.asked[self.path.split("?")[0]] += 1
+        del self.headers["If-Modified-Since"]
+        time.sleep(0.02)
+        super().do_GET()
+
+    def end_headers(self):
+        self.send_header("ETag", f'"{self.version}"')
+        super().end_headers()
+
+
+def test_a_new_version_is_put_on_the_shelf_once(open_page):
+    files = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Versions, directory=WEB))
+    threading.Thread(target=files.serve_forever, daemon=True).start()
+    page = open_page(f"http://127.0.0.1:{files.server_port}/?timer=kitchen", is_alone=True)
+    install(page)
+    page.reload()
+
+    Versions.version = 2
+    Versions.asked.clear()
+    page.reload()
+    wait_until(page, lambda: page.evaluate(
+        "caches.match('share.js').then((kept) => kept.headers.get('ETag') === '\"2\"')"))
+    page.wait_for_timeout(1000)
+
+    assert Versions.asked["/share.js"] == 1  # which a display does not load
+    files.shutdown()
+    files.server_close()
 
 
 def test_it_can_be_installed(server, open_page):
