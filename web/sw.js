@@ -1,4 +1,4 @@
-// Serves the page's files when there is no network. Never a state: what the API says is
+// Serves the page's files when there is no network, or no server behind a proxy. Never a state: what the API says is
 // neither kept nor answered from here, and no address with a token is remembered.
 
 const SHELF = "timersync-shell";
@@ -15,6 +15,8 @@ const SHELL = [
   "several.js", "share.js", "shell.js", "sound.js", "stage.js", "state.js", "style.css", "tab.js",
   "timersync.js", "token.js", "undo.js", "watch.js", "words.js"
 ];
+const WITHOUT_SERVER = [502, 503, 504]; // what a proxy says in its place
+
 let stocking = null; // while that goes on
 
 self.addEventListener("install", (event) => {
@@ -34,8 +36,12 @@ function fresh(event, path) {
     if (answer.status === 200 && !answer.redirected) {
       event.waitUntil(compare(path, answer.clone()));
     }
-    return answer;
-  }, () => caches.open(SHELF).then((shelf) => shelf.match(path)).then((kept) => kept || Response.error()));
+    return WITHOUT_SERVER.indexOf(answer.status) < 0 ? answer : kept(path, answer);
+  }, () => kept(path, Response.error()));
+}
+
+function kept(path, otherwise) {
+  return caches.open(SHELF).then((shelf) => shelf.match(path)).then((found) => found || otherwise);
 }
 
 // Files of two versions must not stand side by side: when one has changed, all are fetched.

@@ -132,8 +132,12 @@ class Versions(QuietFiles):
 
     version = 1
     asked = collections.Counter()
+    has_server = True  # behind it, as if it were a proxy
 
     def do_GET(self):
+        if not self.has_server:
+            self.send_error(502)
+            return
         self.asked[self.path.split("?")[0]] += 1
         del self.headers["If-Modified-Since"]
         time.sleep(0.02)
@@ -144,10 +148,20 @@ class Versions(QuietFiles):
         super().end_headers()
 
 
-def test_a_new_version_is_put_on_the_shelf_once(open_page):
+@pytest.fixture
+def versions():
+    Versions.version = 1
+    Versions.has_server = True
+    Versions.asked.clear()
     files = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Versions, directory=WEB))
     threading.Thread(target=files.serve_forever, daemon=True).start()
-    page = open_page(f"http://127.0.0.1:{files.server_port}/?timer=kitchen", is_alone=True)
+    yield f"http://127.0.0.1:{files.server_port}"
+    files.shutdown()
+    files.server_close()
+
+
+def test_a_new_version_is_put_on_the_shelf_once(versions, open_page):
+    page = open_page(versions + "/?timer=kitchen", is_alone=True)
     install(page)
     page.reload()
 
@@ -159,8 +173,17 @@ def test_a_new_version_is_put_on_the_shelf_once(open_page):
     page.wait_for_timeout(1000)
 
     assert Versions.asked["/share.js"] == 1  # which a display does not load
-    files.shutdown()
-    files.server_close()
+
+
+def test_the_shell_is_there_when_a_proxy_has_no_server(versions, open_page):
+    page = open_page(versions + "/?timer=kitchen", is_alone=True)
+    install(page)
+    page.reload()
+
+    Versions.has_server = False
+    page.reload()
+
+    expect(page.locator("#link")).to_contain_text("Offline", timeout=10000)
 
 
 def test_it_can_be_installed(server, open_page):
