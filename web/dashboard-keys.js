@@ -6,8 +6,8 @@ import { linkTo } from "./address.js";
 export function bindingsOf(board) {
   return [
     { key: "?", shown: ["?"], words: "key.help", run: board.help },
-    { key: "j", also: ["ArrowDown", "ArrowRight"], shown: ["J", "K"], words: "key.next", mayRepeat: true, run: function () { step(1); } },
-    { key: "k", also: ["ArrowUp", "ArrowLeft"], shown: [], words: null, mayRepeat: true, run: function () { step(-1); } },
+    { key: "j", also: ["ArrowDown", "ArrowRight"], shown: ["J", "K"], words: "key.next", mayRepeat: true, run: stepping(1) },
+    { key: "k", also: ["ArrowUp", "ArrowLeft"], shown: [], words: null, mayRepeat: true, run: stepping(-1) },
     { key: "n", shown: ["N"], words: "key.new", run: function () { board.find("#duration").focus(); } },
     { key: "/", shown: ["/"], words: "key.search", run: function () { board.find("#search").focus(); } },
     { key: "p", shown: ["P"], words: "key.pause", run: onCurrent(function (name, event) {
@@ -49,6 +49,14 @@ export function bindingsOf(board) {
       if (name !== null && board.card(name) !== undefined) {
         run(name, event);
       }
+    };
+  }
+
+  // Left and right as the cards stand, which is the other way in a language that is written from the right.
+  function stepping(by) {
+    return function (event) {
+      const isTurned = document.documentElement.dir === "rtl" && /Left|Right/.test(event.key);
+      step(isTurned ? -by : by);
     };
   }
 

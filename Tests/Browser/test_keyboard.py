@@ -211,3 +211,17 @@ def test_the_remote_works_by_keys(server, script, open_page):
     expect(page.locator(".face .digits")).to_have_text(re.compile("^5[34]:"))
     page.keyboard.press("m")
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
+
+
+def test_arrows_go_where_the_next_card_stands(server, script, open_page):
+    for name in ("a", "b"):
+        script.do("start", timer=name, duration=3000)
+
+    for language, key in (("en", "ArrowRight"), ("ar", "ArrowLeft")):
+        page = open_page(f"{server.page()}?lang={language}")
+        has_status(page, "b", "running")
+        page.keyboard.press("j")
+        page.keyboard.press(key)
+        expect(page.locator("#timers > li").nth(1)).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        expect(page.locator("#timers > li").nth(0)).to_be_focused()
