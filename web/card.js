@@ -25,6 +25,7 @@ define({
 });
 
 const PRIMARY = { idle: "start", running: "pause", paused: "resume", finished: "start" };
+const DAY = 86400; // seconds
 const STEPS = 400; // what a bar is drawn in: less cannot be seen
 
 let count = 0;
@@ -161,9 +162,12 @@ export function noteOf(state, reading) {
 // Time of day where the viewer is, of an instant on the server's clock.
 function endWords(state, reading) {
   const endsAt = state.lastElapsedTimeCalculatedAt + state.duration - state.elapsedTime;
-  return t(reading.level === "overtime" ? "card.ended" : "card.ends", { time: timeOfDay(endsAt) });
+  return t(reading.level === "overtime" ? "card.ended" : "card.ends", { time: timeOfDay(endsAt, Math.abs(reading.time) >= DAY) });
 }
 
-export function timeOfDay(instant) {
-  return new Date(instant * 1000).toLocaleTimeString(document.documentElement.lang + "-u-nu-latn", { hour: "numeric", minute: "2-digit" });
+// A time of day alone would be taken for the next one.
+function timeOfDay(instant, isFar) {
+  const day = isFar ? { weekday: "short", day: "numeric", month: "short" } : {};
+  return new Date(instant * 1000).toLocaleString(document.documentElement.lang + "-u-nu-latn",
+    Object.assign({ hour: "numeric", minute: "2-digit" }, day));
 }

@@ -1,6 +1,7 @@
 """The page against a scripted server: what no real one does on demand."""
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -325,3 +326,11 @@ def test_the_first_digit_is_already_right(visit, scripted):
     shown = list(dict.fromkeys(page.evaluate("seen")))
     right = ["5:00"] + [f"4:{second}" for second in range(59, 29, -1)]
     assert len(shown) >= 4 and shown == right[right.index(shown[0]):][:len(shown)]
+
+
+def test_an_end_that_is_days_away_has_a_date(visit, scripted):
+    scripted.states = [state(status="running", duration=3 * 86400), state(timer="soon", status="running", duration=82800)]
+    page = visit()
+
+    expect(page.locator("article", has=digits(page)).locator(".note")).to_have_text(re.compile(r"^ends at \w+, Dec \d, "))
+    expect(page.locator("article", has=digits(page, "soon")).locator(".note")).to_have_text(re.compile(r"^ends at \d+:\d\d "))
