@@ -1,6 +1,7 @@
 // One timer of the dashboard. DOM only: no socket, no clock. Every word from the wire goes in as text.
 
 import { define, t } from "./language.js";
+import { pressOnce } from "./press.js";
 import { setAttribute, setText } from "./shell.js";
 
 define({
@@ -103,6 +104,7 @@ export class Card {
     this.parts[".digits"].setAttribute("aria-label", t("card.time", { name: this.name }));
     this.button("subtract").textContent = t("press.minutes", { sign: "−", n: 1 });
     this.button("add").textContent = t("press.minutes", { sign: "+", n: 1 });
+    pressOnce(this.parts[".main"]);
     this.button("lap").textContent = t("press.lap");
     this.button("more").setAttribute("aria-label", t("card.more", { name: this.name }));
   }

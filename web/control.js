@@ -11,7 +11,7 @@ import { listen } from "./keys.js";
 import { lapText } from "./laps.js";
 import { define, languageReady, t, translate } from "./language.js";
 import { fill } from "./markup.js";
-import { pressInstant } from "./press.js";
+import { pressInstant, pressOnce } from "./press.js";
 import { Session } from "./session.js";
 import { announce, setAttribute, setText, surround } from "./shell.js";
 import { StatePanel, stateOf } from "./state.js";
@@ -64,6 +64,7 @@ function setUpButtons() {
     button.setAttribute("aria-label", stepSpoken(seconds));
     button.addEventListener("click", function (event) { adjust(seconds, event); });
   });
+  pressOnce(find(".main"));
   find(".main").addEventListener("click", function (event) { press(find(".main").getAttribute("data-command"), event); });
   find(".lap").addEventListener("click", function (event) { press("lap", event); });
   find(".line").addEventListener("click", function (event) { act("line", event); });

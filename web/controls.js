@@ -7,6 +7,7 @@ import { change } from "./changes.js";
 import { session, stages } from "./display.js";
 import { define, t, translate } from "./language.js";
 import { addModule, addStyle, fill } from "./markup.js";
+import { pressOnce } from "./press.js";
 import { setAttribute, setText } from "./shell.js";
 
 const SEEN_FOR = 4; // seconds
@@ -62,6 +63,7 @@ function addControls(stage) {
   let status = "unknown";
   let messageEnd = null;
   translate(element);
+  pressOnce(element.querySelector(".primary"));
   stage.element.appendChild(element);
   element.addEventListener("click", click);
   session.on("link", refresh);

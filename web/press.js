@@ -10,6 +10,21 @@ document.addEventListener("pointerdown", function (event) {
   down = { target: event.target, at: localInstant(event) };
 }, true);
 
+// For a button that means another thing once it is pressed: the second half of a double click, and a key that is held,
+// would take back what the first has done. To be called before it gets its own listeners.
+export function pressOnce(button) {
+  button.addEventListener("click", function (event) {
+    if (event.detail > 1) {
+      event.stopImmediatePropagation();
+    }
+  });
+  button.addEventListener("keydown", function (event) {
+    if (event.repeat && event.key === "Enter") {
+      event.preventDefault();
+    }
+  });
+}
+
 // Undefined when the clocks have not been compared well enough to say.
 export function pressInstant(event, clock) {
   if (!clock.isSynced || clock.roundTrip / 2 >= EXACT_TO) {

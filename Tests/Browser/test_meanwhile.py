@@ -380,6 +380,45 @@ def test_a_key_that_is_held_presses_once(visit, scripted):
     assert len(scripted.sent("pause")) == 1
 
 
+@pytest.mark.parametrize("where, button", [("", "article .main"), ("?timer=kitchen&control", ".main"), ("?timer=kitchen", "footer .primary")])
+def test_a_double_click_and_a_key_that_is_held_press_once(visit, scripted, where, button):
+    def change(request):
+        status = {"pause": "paused", "resume": "running"}[request["command"]]
+        scripted.states = [state(status=status, revision=scripted.states[0]["revision"] + 1)]
+        scripted.reply(request)
+
+    scripted.answers.update(pause=change, resume=change)
+    scripted.states = [running()]
+    page = visit(where)
+    wait_until(page, lambda: scripted.sent("subscribe"))
+    page.mouse.move(5, 105)
+    page.mouse.move(15, 115)
+    main = page.locator(button)
+    expect(main).to_have_attribute("data-command", "pause")
+
+    box = main.bounding_box()
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
+    for count in (1, 2):
+        page.mouse.down(click_count=count)
+        page.mouse.up(click_count=count)
+        expect(main).to_have_attribute("data-command", "resume")
+    for _ in range(3):
+        page.keyboard.down("Enter")
+        expect(main).to_have_attribute("data-command", "pause")
+    page.keyboard.up("Enter")
+
+    assert [request["command"] for request in scripted.requests if request["command"] in ("pause", "resume")] == ["pause", "resume"]
+
+
+def test_a_minute_more_may_be_pressed_twice_at_once(visit, scripted):
+    scripted.states = [running()]
+    page = visit()
+
+    card(page, "kitchen").get_by_role("button", name="+1 min").dblclick()
+
+    wait_until(page, lambda: len(scripted.sent("addRemainingTime")) == 2)
+
+
 def test_keys_are_not_about_a_card_that_the_search_hides(visit, scripted):
     scripted.states = [running(timer="a"), running(timer="b")]
     page = visit()
