@@ -71,7 +71,7 @@ function setUpButtons() {
   find(".undo").addEventListener("click", function () { tick(); desk.undo(); });
   find(".more").addEventListener("click", openMore);
   holdToPress(find(".finish"), {
-    held: function () { if (isUseful("finish")) { press("finish", null, 40); } },
+    held: function () { return whyUseless("finish") === "" ? press("finish", null, 40) : say(whyUseless("finish")); },
     tapped: function () { say(session.mayControl && isRun(session.state(name)) ? t("control.hold") : whyUseless("finish")); },
     pressed: function (event) { act("finish", event); }
   });

@@ -419,6 +419,18 @@ def test_a_minute_more_may_be_pressed_twice_at_once(visit, scripted):
     wait_until(page, lambda: len(scripted.sent("addRemainingTime")) == 2)
 
 
+def test_who_holds_finish_in_vain_is_told_why(visit, scripted):
+    scripted.states = [state(status="finished", elapsedTime=300)]
+    page = visit("?timer=kitchen&control", hand_turned=True)
+    stop_time(page, scripted)
+
+    page.locator(".finish").dispatch_event("pointerdown", {"button": 0, "pointerId": 1, "isPrimary": True})
+    let_pass(page, 1)
+
+    expect(page.locator(".pad .message")).to_have_text("kitchen does not run: there is nothing to finish.")
+    assert scripted.sent("finish") == []
+
+
 def test_keys_are_not_about_a_card_that_the_search_hides(visit, scripted):
     scripted.states = [running(timer="a"), running(timer="b")]
     page = visit()
