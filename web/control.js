@@ -176,7 +176,7 @@ function press(command, event, milliseconds, fields) {
     say(t(session.isOnline ? "refusal.forbidden" : "refusal.offline"));
     return;
   }
-  if (command === "lap" && !isUseful("lap")) {
+  if (command === "lap" && session.state(name).status !== "running") {
     say(t("refusal.timerHasNotStarted"));
     return;
   }
@@ -211,11 +211,6 @@ function whyUseless(action) {
     return t(session.isOnline ? "refusal.forbidden" : "refusal.offline");
   }
   return whyNot(action, name, session) || "";
-}
-
-function isUseful(command) {
-  const state = session.state(name);
-  return session.mayControl && (command === "lap" ? state.status === "running" : isRun(state));
 }
 
 function say(words) {
