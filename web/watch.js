@@ -7,7 +7,7 @@ import { masked, reading, shownSeconds } from "./countdown.js";
 import { freshness } from "./freshness.js";
 
 const MOST_DELAY = 30; // seconds
-const DOUBT_FOR = 1; // how long digits are masked at most while the clock is checked
+const DOUBT_FOR = 1000; // milliseconds; how long digits are masked at most while the clock is checked
 
 export class Watch {
   // `Client`: the class of the protocol client. wish: `timers` (names, or "*") and `interval`,
@@ -18,7 +18,7 @@ export class Watch {
     this.listeners = {};
     this.watchers = [];
     this.refusal = null; // why the server lets no socket in, as far as it says
-    this.doubtUntil = 0;
+    this.doubts = 0;
     this.client = new Client({
       url: socketURL(),
       token: token,
@@ -116,17 +116,18 @@ export class Watch {
     if (!this.clock.noticeSleep()) {
       return;
     }
-    this.doubtUntil = this.clock.monotonic() + DOUBT_FOR;
+    this.doubts += 1;
     this.client.resync();
     setTimeout(() => {
+      this.doubts -= 1;
       this.clock.assumeSleep();
-      this.paintAll();
-    }, DOUBT_FOR * 1000 + 1);
+      this.hear({ type: "clock" });
+    }, DOUBT_FOR);
     this.paintAll();
   }
 
   get isInDoubt() {
-    return !this.clock.isSynced && this.clock.monotonic() < this.doubtUntil;
+    return !this.clock.isSynced && this.doubts > 0;
   }
 
   // A refused handshake tells a page nothing. The same wish over HTTP is refused in words.

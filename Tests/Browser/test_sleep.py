@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import assert_right, seconds_of
-from test_client import NOW, STALLS, digits, scripted, state, visit, wait_until  # noqa: F401
+from test_client import NOW, STALLS, digits, hold, let_pass, scripted, state, visit, wait_until  # noqa: F401
 from test_token import guarded  # noqa: F401
 
 # Both clocks can be moved, and the tab can be hidden, as a browser and its machine do it.
@@ -227,3 +227,45 @@ def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # n
     texts = texts_of_frames(page)
     assert all(re.match(r"^4:\d\d$", text) for text in texts), texts
     assert texts == sorted(texts, reverse=True)
+
+
+# — asleep, and nobody to be asked —
+
+
+@pytest.fixture
+def alone(visit, scripted):
+    """A display of 400 s, asleep for 300 with a clock that stood still; the server says nothing any more. Its time is ours."""
+    scripted.states = [running(duration=400)]
+    page = visit("?timer=kitchen", hand_turned=True)
+    expect(digits(page)).not_to_be_empty()
+    hold(page)
+    scripted.answers["sync"] = lambda request: None
+    scripted.accept = lambda socket: None
+    page.evaluate(
+        """() => {
+            const wall = timersync.wall;
+            timersync.wall = () => wall() + 300;
+            document.dispatchEvent(new Event('resume'));
+        }""")
+    return page
+
+
+def test_the_digits_come_back_when_the_sleep_is_assumed_and_not_before(alone):
+    expect(digits(alone)).to_have_text("–:––")
+    alone.clock.run_for(999)
+    expect(digits(alone)).to_have_text("–:––")
+    alone.clock.run_for(1)
+    alone.evaluate("document.dispatchEvent(new Event('resume'))")
+
+    expect(digits(alone)).to_have_text(re.compile(r"^1:[34]\d$"))
+
+
+def test_words_come_at_their_time_after_a_sleep_that_was_assumed(alone):
+    announcer = alone.locator("#announcer")
+    left = None
+    while "1 minute left" not in announcer.text_content():
+        let_pass(alone, 1)
+        left = seconds_of(digits(alone).text_content().replace("–", "9"))
+        assert left > 55
+
+    assert left <= 60
