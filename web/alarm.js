@@ -9,7 +9,7 @@ import { Sound, shake, speak } from "./sound.js";
 
 const button = document.getElementById("sound");
 const sound = new Sound(showStatus);
-const bell = new Bell(session.now.bind(session), reach);
+const bell = new Bell(session.sureNow.bind(session), reach);
 
 button.addEventListener("click", toggle);
 ["pointerdown", "keydown"].forEach((type) => { document.addEventListener(type, unblock); });

@@ -81,8 +81,8 @@ export class ServerClock {
   }
 
   // A browser's monotonic clock may stand still while the machine sleeps: the wall clock has moved
-  // on without it. Setting that looks the same. Either way, don't trust the offset before the next
-  // exchange. True when that has just been found out.
+  // on without it. Setting that looks the same. Either way, the offset is not to be trusted before
+  // the next exchange. True when just found out.
   noticeSleep() {
     const wallAhead = this.wall() - this.monotonic();
     const gap = wallAhead - this.wallAhead;

@@ -21,7 +21,7 @@ define({
 
 export const session = new Watch(Follower, { timers: page.timers });
 export const stages = [];
-const bell = new Bell(session.now.bind(session), say);
+const bell = new Bell(session.sureNow.bind(session), say);
 const main = document.getElementById("view");
 const isPlain = Array.from(page.options.keys()).every((name) => name === "timer");
 

@@ -1,5 +1,5 @@
-// One page's tie to the server: client, clock, token, and what each watched timer shows at which
-// instant. Nothing of what it looks like.
+// One page's tie to the server: client, clock, token, and what each watched timer shows when.
+// Nothing of what it looks like.
 
 import { page, socketURL, token } from "./page.js";
 import { ServerClock } from "./clock.js";
@@ -7,11 +7,10 @@ import { masked, reading, shownSeconds } from "./countdown.js";
 import { freshness } from "./freshness.js";
 
 const MOST_DELAY = 30; // seconds
-const DOUBT_FOR = 1000; // milliseconds; how long digits are masked at most while the clock is checked
+const DOUBT_FOR = 1000; // milliseconds for which digits are masked at most
 
 export class Watch {
-  // `Client`: the class of the protocol client. wish: `timers` (names, or "*") and `interval`,
-  // as for `subscribe`.
+  // `Client`: the protocol client's class. wish: `timers` and `interval`, as for `subscribe`.
   constructor(Client, wish) {
     this.clock = new ServerClock();
     this.token = token;
@@ -39,12 +38,18 @@ export class Watch {
     return this.clock.offset === null ? null : this.clock.now();
   }
 
+  // For what is said once: nothing has come by a clock in doubt.
+  sureNow() {
+    this.watchSleep();
+    return this.isInDoubt ? -Infinity : this.now();
+  }
+
   // undefined for a name that nobody has started.
   state(name) {
     return this.client.timers.get(name);
   }
 
-  // {words, sync}, each null when there is nothing to say (see freshness.js).
+  // {words, sync}, each null when there is nothing to say.
   freshness() {
     return freshness(this.client, this.refusal);
   }
@@ -100,8 +105,7 @@ export class Watch {
     if (document.visibilityState === "visible") {
       this.watchSleep();
       this.client.hurry();
-      this.paintAll();
-      this.tell({ type: "link" });
+      this.hear({ type: "link" });
     }
   }
 

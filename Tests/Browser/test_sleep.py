@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from person import assert_right, seconds_of
-from test_client import NOW, STALLS, digits, hold, let_pass, scripted, state, visit, wait_until  # noqa: F401
+from test_client import (  # noqa: F401
+    NOW, STALLS, digits, hold, let_pass, scripted, server_now, state, visit, wait_until,
+)
 from test_token import guarded  # noqa: F401
 
 # Both clocks can be moved, and the tab can be hidden, as a browser and its machine do it.
@@ -269,3 +271,22 @@ def test_words_come_at_their_time_after_a_sleep_that_was_assumed(alone):
         assert left > 55
 
     assert left <= 60
+
+
+def test_nothing_is_said_by_the_clock_of_before_the_sleep(visit, scripted):
+    scripted.states = [running(duration=400)]
+    page = visit("?timer=kitchen", hand_turned=True)
+    expect(digits(page)).not_to_be_empty()
+    hold(page)
+    let_pass(page, 400 - (server_now(page) - NOW) - 60.5)
+    expect(digits(page)).to_have_text("1:01")
+    expect(page.locator("#announcer")).to_have_text("kitchen: 5 minutes left")
+
+    scripted.answers["sync"] = lambda request: None
+    page.evaluate("(() => { const wall = timersync.wall; timersync.wall = () => wall() + 300; })()")
+    page.clock.run_for(700)
+    later(scripted, 300)
+    let_pass(page, 3)
+
+    expect(digits(page)).to_have_text(re.compile("^-4:0"))
+    expect(page.locator("#announcer")).to_have_text("kitchen: 5 minutes left")
