@@ -42,6 +42,7 @@ let isByKeyboard = false;
 addStyle("controls.css").then(() => fill(view, "controls.html")).then(start);
 
 function start() {
+  const isReachedFor = document.activeElement === find("open");
   find("open").remove();
   translate(view);
   openTools();
@@ -51,6 +52,9 @@ function start() {
   });
   if (document.body.classList.contains("touched")) {
     seen({ type: "keydown" }); // it may have been one
+  }
+  if (isReachedFor) { // what is removed loses the focus
+    (view.querySelector("footer:not([hidden]) .primary") || find("all")).focus();
   }
 }
 
