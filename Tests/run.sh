@@ -98,10 +98,11 @@ conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
 # then the browsers, three of which want both cores, beside what does not mind; and those of their tests that are held to
 # their milliseconds are alone at the end.
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
-run_part BlackBox BlackBox -n 2 --dist worksteal &
-punctual=$!
-(run_part Durability Durability -n 2 --dist worksteal; run_suite WebSocketTransportTests) &
-wait "$punctual" $!
+punctual=()
+run_part BlackBox BlackBox -n 2 --dist worksteal & punctual+=($!)
+run_part Durability Durability -n 2 --dist worksteal & punctual+=($!)
+run_suite WebSocketTransportTests & punctual+=($!)
+wait "${punctual[@]}"
 run_part Browser Browser -n 3 --dist worksteal -m "not measured" &
 (run_logged conformance "${conformance[@]}"; run_suite Hostile) &
 wait
