@@ -27,6 +27,13 @@ def choose(page, name, label):
     page.get_by_role("dialog").get_by_role("button", name=label).click()
 
 
+def focus(locator):
+    """What is on its way in takes no focus, and tells nobody."""
+    expect(locator).to_be_visible()
+    locator.focus()
+    expect(locator).to_be_focused()
+
+
 def make(page, name, duration):
     page.get_by_label("Name").fill(name)
     page.get_by_label("Duration").fill(duration)

@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin
+from person import bulletin, focus
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 VIBRATIONS = "window.felt = []; Navigator.prototype.vibrate = (pattern) => { felt.push(pattern); return true; };"
@@ -52,7 +52,7 @@ def test_finish_wants_to_be_held(remote, script):
 
 
 def test_who_can_not_hold_confirms(remote, script):
-    remote.get_by_role("button", name="Finish", exact=True).focus()
+    focus(remote.get_by_role("button", name="Finish", exact=True))
     remote.keyboard.press("Enter")
     expect(remote.get_by_role("dialog")).to_be_visible()
     assert script.do("get", timer="kitchen")["status"] == "running"

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, has_status, press
+from person import bulletin, card, choose, focus, has_status, press
 from test_client import (  # noqa: F401
     NOW, digits, hold, let_pass, scripted, state, visit, wait_until,
 )
@@ -287,7 +287,7 @@ def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhi
     page.keyboard.press("Enter")
     wait_until(page, lambda: scripted.sent("start"))
     page.get_by_label("Name").fill("Second")
-    page.get_by_label("Search").focus()
+    focus(page.get_by_label("Search"))
 
     scripted.say(reply=request()["id"], ok=True, timer=running(timer="Timer 1", revision=9))
     expect(bulletin(page)).to_contain_text("Started")
@@ -458,7 +458,7 @@ def test_a_card_that_no_longer_matches_the_search_hands_the_focus_on(visit, scri
     scripted.states = [running(timer="a", title="Talk one"), running(timer="b", title="Talk two")]
     page = visit()
     page.get_by_label("Search").fill("talk")
-    card(page, "a").get_by_role("button", name="Pause").focus()
+    focus(card(page, "a").get_by_role("button", name="Pause"))
 
     scripted.snapshot(running(timer="a", title="Break", revision=6))
     expect(page.locator("#timers > li")).to_have_count(1)
@@ -473,7 +473,7 @@ def test_undoing_by_keyboard_from_the_bar_keeps_the_focus(visit, scripted):
     scripted.states = [state(revision=6)]
     press(page, "kitchen", "Pause")
     expect(bulletin(page)).to_have_text("Paused kitchen.")
-    page.locator("#bulletin button").focus()
+    focus(page.locator("#bulletin button"))
 
     page.keyboard.press("Enter")
     expect(bulletin(page)).to_contain_text("Undone")
@@ -483,7 +483,7 @@ def test_undoing_by_keyboard_from_the_bar_keeps_the_focus(visit, scripted):
 
 def test_the_remote_keeps_the_focus_when_its_timer_comes_and_goes(visit, scripted):
     page = visit("?timer=kitchen&control")
-    page.get_by_role("button", name="5 min", exact=True).focus()
+    focus(page.get_by_role("button", name="5 min", exact=True))
 
     scripted.snapshot(running(), "started")
     expect(page.locator(".pad")).to_be_visible()
