@@ -51,8 +51,18 @@ class Server:
 
     @property
     def log(self) -> str:
-        """What the server wrote on stderr so far."""
+        """What the server wrote on stderr, all of it when it has ended."""
         return "".join(self._log)
+
+    def logged(self, text: str) -> str:
+        """The first line on stderr that holds this. What the server has written may not have been read yet."""
+        end = time.monotonic() + READY_WITHIN
+        while time.monotonic() < end:
+            for line in list(self._log):
+                if text in line:
+                    return line
+            time.sleep(0.01)
+        raise AssertionError(f"nothing in the log says {text!r}\n{self.log}")
 
     # Life
 

@@ -131,7 +131,7 @@ def test_damage_is_put_aside_and_told(damaged, name):
     aside = server.data / "quarantine" / file_name(name)
     assert aside.read_bytes() == contents[name]
     assert not (server.data / file_name(name)).exists()
-    line = next(line for line in server.log.splitlines() if file_name(name) in line)
+    line = server.logged(file_name(name))
     assert " error " in line and fault["reason"] in line
     with Session(server) as session:
         refused = session.ask("start", name, duration=60)
@@ -174,7 +174,7 @@ def test_a_damaged_record_of_the_server_is_told(server, contents):
 
     server.start()
 
-    assert ".server" in server.log, "nobody was told"
+    server.logged(".server")
     assert any(fault["file"] == ".server" for fault in health(server)["faults"])
     with Session(server) as session:
         assert session.ok("start", "new", duration=60)["revision"] > given
@@ -293,7 +293,9 @@ def found_with(crashed, log: bytes, folder: Path) -> tuple[dict, str, list]:
     server = Server(folder, "--log-level", "info").start()
     try:
         with Session(server) as session:
-            return session.list(), server.log, health(server)["faults"]
+            found, faults = session.list(), health(server)["faults"]
+        server.kill()
+        return found, server.log, faults
     finally:
         server.kill()
         shutil.rmtree(folder)
@@ -458,7 +460,7 @@ def test_a_bad_edit_is_reported_and_stays(watched, bad):
         wait_for_faults(server)
     assert watch.seconds < SOON
     assert [fault["file"] for fault in health(server)["faults"]] == ["tea.json"]
-    assert any(" error " in line and "tea.json" in line for line in server.log.splitlines())
+    assert " error " in server.logged("tea.json")
     assert lasting(session.list()["tea"]) == lasting(before)
     # Another timer is changed, and the log is emptied.
     session.ok("start", "other", duration=60)
@@ -509,6 +511,7 @@ def test_our_own_writes_are_no_edits(watched):
     wait_until_tidy(server)
 
     session.hears_nothing(lambda push: push.get("cause") == "external", during=0.1)
+    server.stop()
     assert "edited" not in server.log
 
 
@@ -544,7 +547,7 @@ def test_ten_thousand_timers(server, tmp_path, capsys):
         print(f"\n{MANY} timers: {seconds:.2f} s to the first answer, {mib:.2f} MiB per 1000 timers")
     assert seconds < START_WITHIN
     assert mib <= MIB_PER_1000
-    assert f"{MANY} timers loaded" in server.log
+    server.logged(f"{MANY} timers loaded")
 
 
 def resident_kib(server: Server) -> int:
