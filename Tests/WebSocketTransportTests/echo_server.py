@@ -205,6 +205,20 @@ def ask(server, request):
         return read_answer(plain, "HEAD" if request[:4] in (b"HEAD", "HEAD") else "GET")
 
 
+def end_of_a_late_reader(serve):
+    """How one ends that wakes in time beside 2 MB that it has not read; `serve` runs an echo server with options."""
+    end = None
+    while end is None:
+        with serve("--unsent-bytes-max", "20000") as server, \
+                contextlib.closing(server.web_socket(4_096)) as slow:
+            slow.sendall(frame(1, b"join"))
+            assert read_frame(slow) == (1, b"joined")
+            slow.sendall(frame(1, b"flood:2000:1000"))
+
+            end = end_in_time(server, slow)
+    return end
+
+
 def end_in_time(server, slow):
     """How the end is told to a reader that was too slow, and that reads on before it is given up a second later; None
     when it took us that second."""

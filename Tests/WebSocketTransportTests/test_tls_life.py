@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import struct
@@ -11,7 +12,8 @@ import pytest
 import websockets
 
 from certificates import Certificate
-from echo_server import WITHIN, counters, end_in_time, eventually, frame, read_answer, read_exactly, read_frame, read_pong
+from echo_server import (
+    WITHIN, counters, end_of_a_late_reader, eventually, frame, read_answer, read_exactly, read_frame, read_pong)
 from secure_server import SecureServer, secure
 from stalls import Stopwatch
 
@@ -64,15 +66,7 @@ class TestSlowSecureReaders:
             assert received < 1_500_000
 
     def test_one_that_wakes_in_time_sees_1013(self, certificate):
-        end = None
-        while end is None:
-            with secure(certificate, "--unsent-bytes-max", "20000") as server, \
-                    contextlib.closing(server.web_socket(4_096)) as slow:
-                slow.sendall(frame(1, b"join"))
-                assert read_frame(slow) == (1, b"joined")
-                slow.sendall(frame(1, b"flood:2000:1000"))
-
-                end = end_in_time(server, slow)
+        end = end_of_a_late_reader(functools.partial(secure, certificate))
         assert (end[0], end[1][:2]) == (8, struct.pack("!H", 1013))
 
     def test_an_answer_that_is_not_read_ends_in_time(self, certificate):

@@ -18,7 +18,7 @@ import pytest
 import websockets
 
 from echo_server import (
-    ECHO, WITHIN, Server, ask, closing, connect, counters, end_in_time, eventually, frame, handshake, read_answer,
+    ECHO, WITHIN, Server, ask, closing, connect, counters, end_of_a_late_reader, eventually, frame, handshake, read_answer,
     read_exactly, read_frame, read_head, read_pong, running)
 from stalls import Stopwatch
 
@@ -300,15 +300,7 @@ class TestBroadcast:
             assert received < 1_500_000
 
     def test_a_reader_that_wakes_in_time_sees_1013(self):
-        end = None
-        while end is None:
-            with running("--unsent-bytes-max", "20000") as server, \
-                    contextlib.closing(server.web_socket(4_096)) as slow:
-                slow.sendall(frame(1, b"join"))
-                assert read_frame(slow) == (1, b"joined")
-                slow.sendall(frame(1, b"flood:2000:1000"))
-
-                end = end_in_time(server, slow)
+        end = end_of_a_late_reader(running)
         assert (end[0], end[1][:2]) == (8, struct.pack("!H", 1013))
 
     def test_members_that_leave_or_go_hear_nothing_more(self, server):
