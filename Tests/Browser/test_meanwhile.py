@@ -27,10 +27,17 @@ def never(scripted):
     return never
 
 
-def stop_time(page, scripted):
-    """From now on it passes when `let_pass` says so."""
-    wait_until(page, lambda: scripted.sent("subscribe"))
-    hold(page)
+@pytest.fixture
+def visit_still(visit, scripted):
+    """Opens the page on these timers; from then on time passes when `let_pass` says so."""
+    def visit_still(*states, query=""):
+        scripted.states = list(states)
+        page = visit(query, hand_turned=True)
+        wait_until(page, lambda: scripted.sent("subscribe"))
+        hold(page)
+        return page
+
+    return visit_still
 
 
 # A change without an answer
@@ -47,11 +54,9 @@ def broken(page, scripted, command, seconds):
     wait_until(page, lambda: len(scripted.connections) > before)
 
 
-def test_a_change_that_is_sent_again_asks_for_the_same_to_the_letter(visit, scripted, never):
+def test_a_change_that_is_sent_again_asks_for_the_same_to_the_letter(visit_still, scripted, never):
     # A server that made it takes anything else under that name for another request, and refuses it.
-    scripted.states = [state()]
-    page = visit(hand_turned=True)
-    stop_time(page, scripted)
+    page = visit_still(state())
     never("resume")
 
     page.get_by_role("button", name="Resume").click()
@@ -62,10 +67,8 @@ def test_a_change_that_is_sent_again_asks_for_the_same_to_the_letter(visit, scri
     assert second == first and "at" in first
 
 
-def test_an_answer_of_the_first_time_brings_no_timer_back_that_was_removed_meanwhile(visit, scripted, never):
-    scripted.states = [state()]
-    page = visit(hand_turned=True)
-    stop_time(page, scripted)
+def test_an_answer_of_the_first_time_brings_no_timer_back_that_was_removed_meanwhile(visit_still, scripted, never):
+    page = visit_still(state())
     never("resume")
 
     page.get_by_role("button", name="Resume").click()
@@ -80,10 +83,8 @@ def test_an_answer_of_the_first_time_brings_no_timer_back_that_was_removed_meanw
     expect(digits(page)).to_have_count(0)
 
 
-def test_a_removal_that_is_sent_again_does_not_hide_who_has_started_it_anew_meanwhile(visit, scripted, never):
-    scripted.states = [state()]
-    page = visit(hand_turned=True)
-    stop_time(page, scripted)
+def test_a_removal_that_is_sent_again_does_not_hide_who_has_started_it_anew_meanwhile(visit_still, scripted, never):
+    page = visit_still(state())
     never("remove")
 
     choose(page, "kitchen", "Remove")
@@ -97,10 +98,8 @@ def test_a_removal_that_is_sent_again_does_not_hide_who_has_started_it_anew_mean
     expect(digits(page)).to_be_visible()
 
 
-def test_what_was_pressed_before_a_sleep_is_not_done_after_it(visit, scripted, never):
-    scripted.states = [state()]
-    page = visit(hand_turned=True)
-    stop_time(page, scripted)
+def test_what_was_pressed_before_a_sleep_is_not_done_after_it(visit_still, scripted, never):
+    page = visit_still(state())
     never("resume")
 
     page.get_by_role("button", name="Resume").click()
@@ -112,10 +111,8 @@ def test_what_was_pressed_before_a_sleep_is_not_done_after_it(visit, scripted, n
     assert len(scripted.sent("resume")) == 1
 
 
-def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_back(visit, scripted):
-    scripted.states = [running()]
-    page = visit(hand_turned=True)
-    stop_time(page, scripted)
+def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_back(visit_still, scripted):
+    page = visit_still(running())
     scripted.states = [state(revision=6)]
     page.get_by_role("button", name="Pause").click()
     expect(bulletin(page)).to_have_text("Paused kitchen.")
@@ -133,10 +130,8 @@ def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_ba
     expect(bulletin(page)).to_have_text("Undone: Paused kitchen.")
 
 
-def test_who_may_control_is_told_that_the_link_is_lost_and_not_that_one_may_only_look(visit, scripted):
-    scripted.states = [running()]
-    page = visit(hand_turned=True)
-    stop_time(page, scripted)
+def test_who_may_control_is_told_that_the_link_is_lost_and_not_that_one_may_only_look(visit_still, scripted):
+    page = visit_still(running())
     page.keyboard.press("j")
     scripted.connections[-1].close(code=1001)
     expect(page.locator("#link")).to_be_visible()
@@ -299,12 +294,10 @@ def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhi
 # Under a finger
 
 
-def two_that_overtake(visit, scripted):
+def two_that_overtake(visit_still):
     """`a` stands at 100 s; `b` runs, has one more at first, and less in a while."""
     b = running(timer="b", duration=110)
-    scripted.states = [state(timer="a", duration=100), b]
-    page = visit(hand_turned=True)
-    stop_time(page, scripted)
+    page = visit_still(state(timer="a", duration=100), b)
     page.locator("#sort").select_option("time")
     return page, b
 
@@ -313,8 +306,8 @@ def order(page):
     return page.eval_on_selector_all("#timers > li", "(items) => items.map((item) => item.dataset.name)")
 
 
-def test_a_tick_moves_no_card_under_a_pointer(visit, scripted):
-    page, b = two_that_overtake(visit, scripted)
+def test_a_tick_moves_no_card_under_a_pointer(visit_still, scripted):
+    page, b = two_that_overtake(visit_still)
     assert order(page) == ["a", "b"]
     card(page, "a").hover()
     let_pass(page, 20)
@@ -348,10 +341,8 @@ def test_a_press_counts_though_its_card_is_moved_under_the_finger(visit, scripte
     wait_until(page, lambda: order(page) == ["b", "a"])
 
 
-def test_two_fingers_that_have_let_go_finish_nothing(visit, scripted):
-    scripted.states = [running()]
-    page = visit("?timer=kitchen&control", hand_turned=True)
-    stop_time(page, scripted)
+def test_two_fingers_that_have_let_go_finish_nothing(visit_still, scripted):
+    page = visit_still(running(), query="?timer=kitchen&control")
     finish = page.locator(".finish")
     expect(finish).to_have_attribute("aria-disabled", "false")
 
@@ -419,10 +410,8 @@ def test_a_minute_more_may_be_pressed_twice_at_once(visit, scripted):
     wait_until(page, lambda: len(scripted.sent("addRemainingTime")) == 2)
 
 
-def test_who_holds_finish_in_vain_is_told_why(visit, scripted):
-    scripted.states = [state(status="finished", elapsedTime=300)]
-    page = visit("?timer=kitchen&control", hand_turned=True)
-    stop_time(page, scripted)
+def test_who_holds_finish_in_vain_is_told_why(visit_still, scripted):
+    page = visit_still(state(status="finished", elapsedTime=300), query="?timer=kitchen&control")
 
     page.locator(".finish").dispatch_event("pointerdown", {"button": 0, "pointerId": 1, "isPrimary": True})
     let_pass(page, 1)
