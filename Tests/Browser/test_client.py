@@ -131,6 +131,13 @@ def server_now(page):
     return page.evaluate("performance.now() / 1000 + timersync.offset")
 
 
+def knows_the_clock(page, within):
+    """Until the page knows the server's clock to half of `within` seconds.
+    (Playwright's own `wait_for_function` would need a looser page policy.)"""
+    wait_until(page, lambda: page.evaluate(
+        "(within) => Boolean(window.timersync) && timersync.isSynced && timersync.roundTrip < within", within))
+
+
 def digits(page, name="kitchen"):
     return page.locator(f'[data-digits][data-timer="{name}"]')
 
