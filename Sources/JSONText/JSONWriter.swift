@@ -67,6 +67,12 @@ public struct JSONWriter {
     append(number.magnitude)
   }
 
+  /// null where there is none.
+  public mutating func member(_ name: String, _ number: Int?) {
+    guard let number else { return member(name, verbatim: Array("null".utf8)) }
+    member(name, number)
+  }
+
   public mutating func member(_ name: String, _ number: UInt64) {
     key(name)
     append(UInt(number))

@@ -116,7 +116,9 @@ extension TimerRefusal {
     case .timerAlreadyPaused: PersistableTimerClientError.timerAlreadyPaused
     case .timerAlreadyStarted: PersistableTimerClientError.timerAlreadyStarted
     case .invalidTimerType: PersistableTimerClientError.invalidTimerType
-    case .outOfRange, .tooManyLaps, .pressOutOfRange, .revisionMismatch, .contradiction: self
+    case .outOfRange, .tooManyLaps, .pressOutOfRange, .revisionMismatch, .runMismatch,
+      .contradiction:
+      self
     }
   }
 }

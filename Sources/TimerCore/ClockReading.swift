@@ -35,6 +35,7 @@ extension SharedTimer {
     guard shift != .zero else { return self }
     var next = self
     next.changedAt = changedAt + shift
+    next.runChangedAt = runChangedAt + shift
     next.settings = settings.shifted(by: shift)
     guard isActive else { return next }
     next.endedAt = endedAt.map { $0 + shift }

@@ -162,14 +162,13 @@ extension RestoreTimerData {
     return next
   }
 
-  /// The time counted at `now`, as the lap that follows `laps`.
+  /// The time counted at `now`, as one more lap beside `laps`.
   func lap(at now: Instant, after laps: [Seconds]) throws(TimerRefusal) -> Seconds {
     guard status != .finished else { throw .timerHasNotStarted }
     guard type == .stopwatch else { throw .invalidTimerType }
     guard status != .paused else { throw .timerAlreadyPaused }
     guard laps.count < TimerLimits.lapsMax else { throw .tooManyLaps }
-    // A file written by hand may have a lap that is still to come.
-    return max(elapsed(at: now), laps.last ?? .zero)
+    return elapsed(at: now)
   }
 
   /// The amount that may be added to `value` so that the sum lies between `floor` and the longest length.

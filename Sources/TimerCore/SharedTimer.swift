@@ -6,24 +6,42 @@ public struct SharedTimer: Hashable, Sendable {
   public var settings: TimerSettings
   /// nil: idle, not begun.
   public var run: RestoreTimerData?
+  /// The revision that began the run, by which one run is told from the next; nil without a run, and until the change
+  /// that begins it has its revision. A repeat goes on with the same run.
+  public var runRevision: Int?
   /// A stopwatch's elapsed time at each press in this run, oldest first; none is less than the one before.
   public var laps: [Seconds]
   /// The zero of this run that was announced; nil while the crossing is still to come.
   public var endedAt: Instant?
   /// When it last changed, the crossing of zero included.
   public var changedAt: Instant
+  /// When what the run counts last changed: its start, a pause, added time, an end. Titles, messages and laps leave it
+  /// as it is, so a press from before them still counts from its own instant.
+  public var runChangedAt: Instant
 
+  /// Without a `runChangedAt` of its own the run last changed when the timer did.
   public init(
     id: TimerID, revision: Int = 0, settings: TimerSettings, run: RestoreTimerData? = nil,
-    laps: [Seconds] = [], endedAt: Instant? = nil, changedAt: Instant
+    runRevision: Int? = nil, laps: [Seconds] = [], endedAt: Instant? = nil, changedAt: Instant,
+    runChangedAt: Instant? = nil
   ) {
     self.id = id
     self.revision = revision
     self.settings = settings
     self.run = run
+    self.runRevision = runRevision
     self.laps = laps
     self.endedAt = endedAt
     self.changedAt = changedAt
+    self.runChangedAt = runChangedAt ?? changedAt
+  }
+
+  /// The same timer as the change of this revision made it; a run that it began is known by it from now on.
+  public func numbered(_ revision: Int) -> SharedTimer {
+    var next = self
+    next.revision = revision
+    if run != nil, runRevision == nil { next.runRevision = revision }
+    return next
   }
 
   /// Whether a run is under way.
@@ -62,6 +80,9 @@ extension SharedTimer {
     if let expected = change.ifRevision, expected != timer?.revision ?? 0 {
       throw .revisionMismatch(current: timer?.revision ?? 0)
     }
+    if let expected = change.ifRun, expected != timer?.runRevision ?? 0 {
+      throw .runMismatch
+    }
     let press = try instant(of: change, to: timer, now: now)
     if case .start(let start) = change.command {
       return try starting(start, after: timer, id: id, at: press)
@@ -76,7 +97,7 @@ extension SharedTimer {
   ) throws(TimerRefusal) -> Instant {
     guard let press = change.at else { return now }
     let earliest = max(
-      now - TimerLimits.pressAgeMax, timer?.changedAt ?? now - TimerLimits.pressAgeMax)
+      now - TimerLimits.pressAgeMax, timer?.runChangedAt ?? now - TimerLimits.pressAgeMax)
     guard press >= earliest, press <= now else {
       throw .pressOutOfRange(earliest: min(earliest, now), latest: now)
     }
@@ -93,14 +114,18 @@ extension SharedTimer {
     settings = try settings.changed(by: start.settings).checked()
     return SharedTimer(
       id: id, revision: timer?.revision ?? 0, settings: settings,
-      run: RestoreTimerData(type, startingAt: now), changedAt: now)
+      run: RestoreTimerData(type, startingAt: now),
+      changedAt: max(now, timer?.changedAt ?? now), runChangedAt: now)
   }
 
   private func applying(
     _ command: TimerCommand, at now: Instant
   ) throws(TimerRefusal) -> SharedTimer? {
     var next = self
-    next.changedAt = now
+    // A press that a title or a message has overtaken counts from its own instant, and the timer's last change stays
+    // the later of the two.
+    next.changedAt = max(now, changedAt)
+    if command.changesRun { next.runChangedAt = now }
     switch command {
     case .start, .remove: return nil
     case .update(let update): next.settings = try settings.changed(by: update).checked()
@@ -113,6 +138,7 @@ extension SharedTimer {
     case .reset:
       _ = try startedRun()
       next.run = nil
+      next.runRevision = nil
       next.laps = []
       next.endedAt = nil
     case .addRemainingTime(let seconds, let clamp):
@@ -122,7 +148,10 @@ extension SharedTimer {
     case .addElapsedTime(let seconds, let clamp):
       next.run = try startedRun().addingElapsed(
         seconds, at: now, notBelow: laps.last ?? .zero, clamp: clamp)
-    case .lap: next.laps.append(try startedRun().lap(at: now, after: laps))
+    case .lap:
+      let lap = try startedRun().lap(at: now, after: laps)
+      // A press that came late over a slow network is sorted in among those that overtook it.
+      next.laps.insert(lap, at: (laps.lastIndex { $0 <= lap } ?? -1) + 1)
     case .message(let text):
       next.settings.message = text.map { SpeakerMessage($0, sentAt: now) }
     case .signal(let kind): next.settings.signal = kind.map { SpeakerSignal($0, sentAt: now) }
@@ -137,6 +166,14 @@ extension SharedTimer {
 }
 
 extension TimerCommand {
+  /// Whether it changes what the run counts.
+  fileprivate var changesRun: Bool {
+    switch self {
+    case .start, .pause, .resume, .finish, .reset, .addRemainingTime, .addElapsedTime: true
+    case .update, .lap, .message, .signal, .remove: false
+    }
+  }
+
   /// How a command is refused for a name that nobody has started.
   fileprivate var refusalWithoutTimer: TimerRefusal {
     switch self {
@@ -156,7 +193,7 @@ extension SharedTimer {
     guard endedAt == nil, let run, run.type.duration != nil else { return nil }
     switch run.status {
     case .running: return run.zeroInstant
-    case .paused: return run.remaining(at: changedAt) == .zero ? changedAt : nil
+    case .paused: return run.remaining(at: runChangedAt) == .zero ? runChangedAt : nil
     case .finished: return nil
     }
   }
@@ -172,7 +209,9 @@ extension SharedTimer {
     switch settings.atZero {
     case .overtime: break
     case .finish: next.run?.stopDate = zero.date
-    case .reset: next.run = nil
+    case .reset:
+      next.run = nil
+      next.runRevision = nil
     case .repeat:
       zero = lastRepeat(from: first, to: now)
       next.run = RestoreTimerData(settings.type, startingAt: zero)
@@ -180,7 +219,8 @@ extension SharedTimer {
         next.run?.pausePeriods = [PausePeriod(pause: zero.date, start: nil)]
       }
     }
-    next.changedAt = zero
+    next.changedAt = max(zero, changedAt)
+    next.runChangedAt = zero
     next.endedAt = settings.atZero == .repeat ? nil : zero
     return ZeroCrossing(timer: next, at: zero)
   }
@@ -200,4 +240,9 @@ extension SharedTimer {
 public struct ZeroCrossing: Hashable, Sendable {
   public let timer: SharedTimer
   public let at: Instant
+
+  /// The same crossing as the change of this revision.
+  public func numbered(_ revision: Int) -> ZeroCrossing {
+    ZeroCrossing(timer: timer.numbered(revision), at: at)
+  }
 }

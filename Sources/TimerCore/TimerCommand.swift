@@ -65,12 +65,17 @@ public struct TimerChange: Hashable, Sendable {
   public var command: TimerCommand
   /// Refused when the timer has another revision; 0 stands for a timer that does not exist.
   public var ifRevision: Int?
+  /// Refused when the timer is in another run than the one that this revision began; 0 stands for no run.
+  public var ifRun: Int?
   /// The instant of the press, when that was before the request came.
   public var at: Instant?
 
-  public init(_ command: TimerCommand, ifRevision: Int? = nil, at: Instant? = nil) {
+  public init(
+    _ command: TimerCommand, ifRevision: Int? = nil, ifRun: Int? = nil, at: Instant? = nil
+  ) {
     self.command = command
     self.ifRevision = ifRevision
+    self.ifRun = ifRun
     self.at = at
   }
 }

@@ -14,6 +14,8 @@ public enum TimerRefusal: Error, Hashable, Sendable {
   case unknownTimer
   /// It moved on to another revision since the caller looked.
   case revisionMismatch(current: Int)
+  /// The run that the caller saw is over; another one may be under way.
+  case runMismatch
   /// A number is too low or too high; `limit` is the nearest that would be taken.
   case outOfRange(field: String, limit: Seconds)
   /// The run has as many laps as are kept: a new run has none.

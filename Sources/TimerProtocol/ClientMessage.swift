@@ -18,8 +18,8 @@ public enum ClientRequest: Equatable, Sendable {
   case finishAll(at: Instant?, requestID: RequestKey?)
   case get(TimerID)
   case list
-  /// An interval of zero asks for changes only.
-  case subscribe(TimerSelection, interval: Seconds)
+  /// An interval of zero asks for changes only; `since` asks for the ends that were missed from there on.
+  case subscribe(TimerSelection, interval: Seconds, since: HistoryPoint? = nil)
   case unsubscribe(TimerSelection)
   /// `clientTime` is given back as it was spelled.
   case sync(clientTime: ReplyTag)
@@ -39,6 +39,33 @@ public enum ClientRequest: Equatable, Sendable {
     default: false
     }
   }
+}
+
+/// How far a client had followed the server when its connection was lost.
+public struct HistoryPoint: Hashable, Sendable {
+  /// The `history` of the hello of that connection.
+  public let history: String
+  /// The highest revision that it was told.
+  public let revision: Int
+
+  public init(history: String, revision: Int) {
+    self.history = history
+    self.revision = revision
+  }
+
+  /// Reads `HISTORY:REVISION`; nil for anything else.
+  public init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return nil }
+    let digits = text[text.index(after: colon)...]
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let revision = Int(digits)
+    else { return nil }
+    self.init(history: String(text[..<colon]), revision: revision)
+  }
+
+  /// What the text has to be, in words.
+  public static let rule =
+    "HISTORY:REVISION, the \"history\" of hello and the highest \"revision\" seen, as in \"9f3c:41\""
 }
 
 /// Which timers a subscription is to.

@@ -53,14 +53,14 @@ enum Command: String, CaseIterable {
     case .signal: ["timer", "signal"] + Self.conditions
     case .get: ["timer"]
     case .list: []
-    case .subscribe: ["timer", "timers", "interval"]
+    case .subscribe: ["timer", "timers", "interval", "since"]
     case .unsubscribe: ["timer", "timers"]
     case .sync: ["clientTime"]
     case .authenticate: ["token"]
     }
   }
 
-  private static let conditions = ["ifRevision", "at", "requestId"]
+  private static let conditions = ["ifRevision", "ifRun", "at", "requestId"]
 
   func request(_ fields: RequestFields) throws(ErrorReply) -> ClientRequest {
     switch self {
@@ -82,7 +82,8 @@ enum Command: String, CaseIterable {
     case .get: .get(try fields.timer())
     case .list: .list
     case .subscribe:
-      .subscribe(try fields.selection(), interval: try fields.interval())
+      .subscribe(
+        try fields.selection(), interval: try fields.interval(), since: try fields.since())
     case .unsubscribe: .unsubscribe(try fields.selection())
     case .sync: .sync(clientTime: try fields.clientTime())
     case .authenticate: .authenticate(token: try fields.token())

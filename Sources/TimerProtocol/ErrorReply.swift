@@ -4,6 +4,7 @@ public import TimerCore
 public enum ErrorCode: String, CaseIterable, Sendable {
   case timerHasNotStarted, timerHasNotPaused, timerAlreadyPaused, timerAlreadyStarted
   case invalidTimerType, badRequest, outOfRange, unknownCommand, unknownTimer, revisionMismatch
+  case runMismatch
   case unauthorized, forbidden, tooManyTimers, tooManySubscriptions, rateLimited
   case storageFailed, shuttingDown
 
@@ -23,7 +24,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case .forbidden: 403
     case .unknownTimer: 404
     case .timerHasNotStarted, .timerHasNotPaused, .timerAlreadyPaused, .timerAlreadyStarted,
-      .invalidTimerType, .revisionMismatch:
+      .invalidTimerType, .revisionMismatch, .runMismatch:
       409
     case .tooManyTimers, .tooManySubscriptions, .rateLimited: 429
     case .shuttingDown: 503
@@ -83,6 +84,11 @@ extension ErrorReply {
         .revisionMismatch,
         "timer \(name) is at revision \(current); look at it again, then send that as \"ifRevision\""
       )
+    case .runMismatch:
+      self.init(
+        .runMismatch,
+        "timer \(name) is in another run than the one of \"ifRun\"; look at it again, then send its "
+          + "\"run\", or 0 where it has none")
     case .outOfRange(let field, let limit):
       self.init(
         .outOfRange, "\"\(field)\" is out of range; the nearest allowed is \(limit.text)",
@@ -90,8 +96,8 @@ extension ErrorReply {
     case .pressOutOfRange:
       self.init(
         .outOfRange,
-        "\"at\" has to lie between 2 s ago and now on the server clock, and not before the timer's "
-          + "last change; leave it out, or send \"sync\" first")
+        "\"at\" has to lie between 2 s ago and now on the server clock, and not before the last "
+          + "change of the timer's run; leave it out, or send \"sync\" first")
     case .contradiction(let why):
       self.init(.badRequest, why)
     }

@@ -21,7 +21,10 @@ struct RequestFields {
 
   func change(_ command: TimerCommand) throws(ErrorReply) -> ClientRequest {
     .change(
-      try timer(), TimerChange(command, ifRevision: try revision(), at: try instant("at")),
+      try timer(),
+      TimerChange(
+        command, ifRevision: try revision("ifRevision", of: "revision"),
+        ifRun: try revision("ifRun", of: "run"), at: try instant("at")),
       requestID: try requestKey())
   }
 
@@ -162,12 +165,20 @@ struct RequestFields {
     return Instant(Seconds(clamping: number))
   }
 
-  private func revision() throws(ErrorReply) -> Int? {
-    guard let number = try number("ifRevision") else { return nil }
+  private func revision(_ name: String, of member: String) throws(ErrorReply) -> Int? {
+    guard let number = try number(name) else { return nil }
     guard let revision = Int(exactly: number), revision >= 0 else {
-      throw .badRequest("\"ifRevision\" has to be a whole number, as a state's \"revision\" has it")
+      throw .badRequest("\"\(name)\" has to be a whole number, as a state's \"\(member)\" has it")
     }
     return revision
+  }
+
+  func since() throws(ErrorReply) -> HistoryPoint? {
+    guard let text = try string("since") else { return nil }
+    guard let point = HistoryPoint(text) else {
+      throw .badRequest("\"since\" has to be \(HistoryPoint.rule)")
+    }
+    return point
   }
 
   func clientTime() throws(ErrorReply) -> ReplyTag {

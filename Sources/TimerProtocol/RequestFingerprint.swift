@@ -36,6 +36,7 @@ extension ClientRequest {
       writer.member("timer", id.name)
       change.command.write(to: &writer)
       if let revision = change.ifRevision { writer.member("ifRevision", revision) }
+      if let run = change.ifRun { writer.member("ifRun", run) }
       if let press = change.at { writer.member("at", press) }
     case .finishAll(let press, _):
       writer.member("command", "finishAll")

@@ -18,12 +18,20 @@ public struct Hello: Equatable, Sendable {
   public var epoch: String
   public var role: String
   public var now: Instant
+  /// Names what the data went through; new when changes that were answered are lost.
+  public var history: String
+  /// The highest revision that was published.
+  public var revision: Int
 
-  public init(server: String, epoch: String, role: String, now: Instant) {
+  public init(
+    server: String, epoch: String, role: String, now: Instant, history: String, revision: Int
+  ) {
     self.server = server
     self.epoch = epoch
     self.role = role
     self.now = now
+    self.history = history
+    self.revision = revision
   }
 }
 
@@ -71,6 +79,8 @@ extension ServerMessage {
       writer.member("epoch", hello.epoch)
       writer.member("role", hello.role)
       writer.member("now", hello.now)
+      writer.member("history", hello.history)
+      writer.member("revision", hello.revision)
     case .accepted(let tag, let outcome):
       writer.member("reply", verbatim: tag.token)
       writer.member("ok", true)
@@ -83,8 +93,7 @@ extension ServerMessage {
     case .snapshot(let cause, let timers):
       writer.member("event", "snapshot")
       writer.member("cause", cause.name)
-      // Laps change with the revision only: who hears of a tick has them since.
-      let shows = cause == .tick ? TimerReading.writeWithoutLaps : TimerReading.write
+      let shows = cause == .tick ? TimerReading.writeTick : TimerReading.write
       writer.array("timers", timers) { writer, timer in writer.object(shows(timer)) }
       if case .ended(let instant, let late) = cause {
         writer.member("endedAt", instant)

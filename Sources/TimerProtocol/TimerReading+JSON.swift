@@ -4,11 +4,13 @@ import TimerCore
 extension TimerReading {
   /// The members of a STATE, in the protocol page's order.
   func write(to writer: inout JSONWriter) {
-    writeWithoutLaps(to: &writer)
+    writeTick(to: &writer)
+    writer.member("run", timer.run == nil ? nil : timer.runRevision ?? timer.revision)
     if !timer.laps.isEmpty { writer.array("laps", timer.laps) { $0.value($1) } }
   }
 
-  func writeWithoutLaps(to writer: inout JSONWriter) {
+  /// Without what changes with the revision only: a client that hears of a tick has it since that change.
+  func writeTick(to writer: inout JSONWriter) {
     writer.member("timer", timer.id.name)
     writer.member("revision", timer.revision)
     writer.member("status", status?.rawValue ?? "idle")

@@ -13,6 +13,7 @@ struct Board {
   private var lastTicket: UInt64 = 0
   /// The highest ticket whose report came: the disk needs no memory of failures before it.
   private var lastReported: UInt64 = 0
+  private var recentEnds: RecentEnds
   let clock: ClockAnchor
 
   private struct Slot {
@@ -21,14 +22,30 @@ struct Board {
     /// The write that `latest` waits for.
     var ticket: UInt64?
     var answered: [AnsweredRequest] = []
-    /// Late crossings of which nobody was told yet.
-    var untoldEnds: [Instant] = []
+    /// The last crossings of zero, those whose write is under way included.
+    var ends: [TimerEnd] = []
+    /// The write of the crossing of zero that is under way.
+    var crossingTicket: UInt64?
   }
 
-  init(clock: ClockAnchor, server: ServerRecord = ServerRecord()) {
+  /// Takes up the timers as they were found on the disk at `now`.
+  init(
+    clock: ClockAnchor, server: ServerRecord = ServerRecord(), timers: [TimerRecord] = [],
+    at now: Instant
+  ) {
     self.clock = clock
     revisions = RevisionCounter(server)
+    publishedRevision = revisions.last
+    recentEnds = RecentEnds([])
+    for record in timers {
+      restore(record, movedBy: record.clock.shift(to: clock.reading(at: now)))
+    }
+    recentEnds = RecentEnds(
+      timers.flatMap { record in record.ends.map { ($0.revision, record.timer.id) } })
   }
+
+  /// The highest revision that was published; whatever was ever given by a server before is not above it.
+  private(set) var publishedRevision: Int
 
   // MARK: Looking
 
@@ -52,8 +69,10 @@ struct Board {
     pending.isEmpty ? nil : lastTicket
   }
 
-  /// How many writes are under way.
-  var pendingCount: Int { pending.count }
+  /// How many writes are under way that somebody asked for.
+  var pendingCount: Int { pending.count - ownUnderWay }
+  /// How many of the server's own are under way, such as crossings of zero.
+  private(set) var ownUnderWay = 0
 
   /// What may be shown, sorted by name.
   var durableTimers: [SharedTimer] {
@@ -70,18 +89,36 @@ struct Board {
 
   // MARK: Deciding
 
-  /// Takes up a timer as it was found on the disk.
-  mutating func restore(_ record: TimerRecord, shifted: SharedTimer) {
+  /// Takes up a timer as it was found on the disk, from a clock that has to be moved by so much.
+  private mutating func restore(_ record: TimerRecord, movedBy shift: Seconds) {
     revisions.note(record.timer.revision)
+    publishedRevision = revisions.last
+    let timer = record.timer.shifted(by: shift).numbered(record.timer.revision)
+    let ends = record.ends.map {
+      TimerEnd(at: $0.at + shift, revision: $0.revision, isDelivered: $0.isDelivered)
+    }
     keep(
-      Slot(
-        durable: shifted, latest: shifted, ticket: nil, answered: record.answered,
-        untoldEnds: record.untoldEnds), of: record.timer.id)
+      Slot(durable: timer, latest: timer, answered: record.answered, ends: ends),
+      of: record.timer.id)
   }
 
-  /// Crossings from before this start of which nobody was told.
-  func untoldEnds(_ id: TimerID) -> [Instant] {
-    slots[id]?.untoldEnds ?? []
+  /// Crossings of a timer that nobody was there to be sent.
+  func undeliveredEnds(_ id: TimerID) -> [Instant] {
+    slots[id]?.ends.filter { !$0.isDelivered }.map(\.at) ?? []
+  }
+
+  /// Timers with a published crossing above a revision, sorted by name.
+  func idsWithEnds(after revision: Int) -> [TimerID] {
+    guard let ids = recentEnds.ids(after: revision) else {
+      return slots.filter { $0.value.ends.last?.revision ?? 0 > revision }.keys.sorted()
+    }
+    return ids.sorted()
+  }
+
+  /// The published crossings of a timer above a revision, oldest first.
+  func ends(_ id: TimerID, after revision: Int) -> [TimerEnd] {
+    guard let slot = slots[id], slot.durable != nil else { return [] }
+    return slot.ends.filter { $0.revision > revision && $0.revision <= publishedRevision }
   }
 
   /// What a change would make of a timer, by the rules.
@@ -93,14 +130,36 @@ struct Board {
       cause: change.command.cause)
   }
 
-  /// The crossing of zero that is due for a timer at `now`.
-  func crossing(of id: TimerID, at now: Instant, late: Bool = false) -> Proposal? {
-    latest(id)?.crossingZero(at: now).map {
-      Proposal(id: id, after: $0.timer, cause: .ended(at: $0.at, late: late))
+  /// The crossings of zero that are due for a timer at `now`, as one step; nil when none is, or while an earlier one
+  /// is on its way to the disk.
+  ///
+  /// One write at a time, so that a countdown that repeats faster than the disk can follow has no more than one
+  /// under way, whatever falls due meanwhile.
+  func crossing(
+    of id: TimerID, at now: Instant, late: Bool = false, isDelivered: Bool
+  ) -> Proposal? {
+    guard let slot = slots[id], slot.crossingTicket == nil, var timer = slot.latest else {
+      return nil
     }
+    var crossings: [ZeroCrossing] = []
+    while let crossing = timer.crossingZero(at: now) {
+      crossings.append(crossing)
+      timer = crossing.timer
+    }
+    guard let last = crossings.last else { return nil }
+    return Proposal(
+      id: id, after: last.timer, cause: .ended(at: last.at, late: late), crossings: crossings,
+      isDelivered: isDelivered)
+  }
+
+  /// Whether a crossing of this timer is on its way to the disk.
+  func isCrossingUnderWay(_ id: TimerID) -> Bool {
+    slots[id]?.crossingTicket != nil
   }
 
   /// Makes proposals the latest state, together; they are durable when the write has been reported.
+  ///
+  /// A named change of no timer is remembered all the same.
   mutating func adopt(
     _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant
   ) -> TimerWrite {
@@ -108,60 +167,108 @@ struct Board {
     var change = PendingChange(ticket: lastTicket)
     var records: [TimerID: TimerRecord?] = [:]
     var bases: Set<UInt64> = []
-    var removal: ServerRecord.Removal?
-    for var proposal in proposals {
-      let revision = revisions.next()
-      proposal.after?.revision = revision
+    var removals: [ServerRecord.Removal] = []
+    for proposal in proposals {
       var slot = slots[proposal.id] ?? Slot()
       if let ticket = slot.ticket { bases.insert(ticket) }
-      slot.latest = proposal.after
       slot.ticket = lastTicket
-      if let end = proposal.lateEnd { slot.untoldEnds.append(end) }
-      if proposal.after == nil { slot.untoldEnds = [] }
+      let proposal = numbered(proposal, &slot)
+      slot.latest = proposal.after
       if let named {
-        let request = AnsweredRequest(
-          requestId: named.key.text, revision: revision, at: now,
-          fingerprint: named.fingerprint.value)
+        let request = named.answered(revision: revisions.last, at: now)
         slot.answered = AnsweredRequest.keeping(slot.answered, and: request, at: now)
-        if proposal.after == nil { removal = .init(timer: proposal.id, request: request) }
+        if proposal.after == nil { removals.append(.init(timer: proposal.id, request: request)) }
       }
       keep(slot, of: proposal.id)
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
     }
-    change.server = revisions.recordIfDue(clock.reading(at: now), removal: removal)
-    pending[lastTicket] = change
+    change.isOwn = proposals.contains { !$0.crossings.isEmpty }
+    let unchanged = proposals.isEmpty ? named?.answered(revision: revisions.last, at: now) : nil
+    change.server = revisions.recordIfDue(
+      clock.reading(at: now), removals: removals, unchanged: unchanged)
+    expectReport(of: change)
     return TimerWrite(
       ticket: lastTicket, timers: records, server: change.server,
       bases: bases,
       reported: lastReported)
   }
 
-  /// Somebody was told of a late crossing: it is told no more, not by a later server either.
-  mutating func adoptTold(_ id: TimerID, at now: Instant) -> TimerWrite? {
-    guard var slot = slots[id], !slot.untoldEnds.isEmpty, slot.latest != nil else { return nil }
+  /// The proposal with the revisions that its steps get; its crossings are kept with the timer.
+  private mutating func numbered(_ proposal: Proposal, _ slot: inout Slot) -> Proposal {
+    var proposal = proposal
+    guard !proposal.crossings.isEmpty else {
+      let revision = revisions.next()
+      proposal.after = proposal.after?.numbered(revision)
+      if proposal.after == nil {
+        proposal.removalRevision = revision
+        slot.ends = []
+      }
+      return proposal
+    }
+    proposal.crossings = proposal.crossings.map { crossing in
+      let revision = revisions.next()
+      slot.ends.append(
+        TimerEnd(at: crossing.at, revision: revision, isDelivered: proposal.isDelivered))
+      return crossing.numbered(revision)
+    }
+    slot.ends = slot.ends.suffix(TimerEnd.kept)
+    slot.crossingTicket = lastTicket
+    proposal.after = proposal.crossings.last?.timer
+    return proposal
+  }
+
+  /// Crossings of a timer were sent to somebody: no later server has to send them to clients that can't say what they
+  /// missed.
+  mutating func markDelivered(_ id: TimerID, at now: Instant) -> TimerWrite? {
+    mark(id, asDelivered: true, at: now) { !$0.isDelivered }
+  }
+
+  /// Crossings that are still on their way to the disk when the connections are closed reach nobody: later servers
+  /// send them.
+  mutating func markUndelivered(at now: Instant) -> [TimerWrite] {
+    let underWay = slots.filter { $0.value.crossingTicket != nil }.keys.sorted()
+    return underWay.compactMap { id in
+      let published = publishedRevision
+      return mark(id, asDelivered: false, at: now) { $0.isDelivered && $0.revision > published }
+    }
+  }
+
+  private mutating func mark(
+    _ id: TimerID, asDelivered isDelivered: Bool, at now: Instant, where isMeant: (TimerEnd) -> Bool
+  ) -> TimerWrite? {
+    guard var slot = slots[id], slot.latest != nil, slot.ends.contains(where: isMeant) else {
+      return nil
+    }
     lastTicket += 1
     let bases = Set([slot.ticket].compactMap(\.self))
-    slot.untoldEnds = []
+    for index in slot.ends.indices where isMeant(slot.ends[index]) {
+      slot.ends[index].isDelivered = isDelivered
+    }
     keep(slot, of: id)
-    pending[lastTicket] = PendingChange(ticket: lastTicket)
+    expectReport(of: PendingChange(ticket: lastTicket, isOwn: true))
     return TimerWrite(
       ticket: lastTicket, timers: [id: record(of: slot, at: now)], bases: bases,
       reported: lastReported)
   }
 
+  /// The disk is to report this write.
+  private mutating func expectReport(of change: PendingChange) {
+    pending[change.ticket] = change
+    if change.isOwn { ownUnderWay += 1 }
+  }
+
   private func record(of slot: Slot, at now: Instant) -> TimerRecord? {
     slot.latest.map {
       TimerRecord(
-        timer: $0, clock: clock.reading(at: now), answered: slot.answered,
-        untoldEnds: slot.untoldEnds)
+        timer: $0, clock: clock.reading(at: now), answered: slot.answered, ends: slot.ends)
     }
   }
 
   /// The last write of a server that stops: no revision that could be given is wasted then.
   mutating func adoptFarewell(at now: Instant) -> TimerWrite {
     lastTicket += 1
-    pending[lastTicket] = PendingChange(ticket: lastTicket)
+    expectReport(of: PendingChange(ticket: lastTicket))
     return TimerWrite(
       ticket: lastTicket, timers: [:], server: revisions.farewell(clock.reading(at: now)),
       bases: [],
@@ -186,28 +293,39 @@ struct Board {
   /// A write is durable: what it held may be shown.
   mutating func settle(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
-    guard let change = pending.removeValue(forKey: ticket) else { return nil }
+    guard let change = remove(ticket) else { return nil }
     if let server = change.server { revisions.recordWasStored(server) }
     for proposal in change.proposals {
+      publishedRevision = max(publishedRevision, proposal.revision)
+      if !proposal.crossings.isEmpty { recentEnds.append(proposal.revision, of: proposal.id) }
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
       if slot.ticket == ticket { slot.ticket = nil }
+      if slot.crossingTicket == ticket { slot.crossingTicket = nil }
       keep(slot, of: proposal.id)
     }
+    return change
+  }
+
+  private mutating func remove(_ ticket: UInt64) -> PendingChange? {
+    guard let change = pending.removeValue(forKey: ticket) else { return nil }
+    if change.isOwn { ownUnderWay -= 1 }
     return change
   }
 
   /// A write failed: the durable state stands, and all that was decided since falls.
   mutating func revert(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
-    guard let change = pending.removeValue(forKey: ticket) else { return nil }
+    guard let change = remove(ticket) else { return nil }
     for proposal in change.proposals {
       guard var slot = slots[proposal.id] else { continue }
+      if slot.crossingTicket == ticket { slot.crossingTicket = nil }
       // What was built on this write falls with its own report; until then it is the latest.
       if slot.ticket == ticket {
         slot.latest = slot.durable
         slot.ticket = nil
         slot.answered.removeAll { $0.revision > slot.durable?.revision ?? 0 }
+        slot.ends.removeAll { $0.revision > slot.durable?.revision ?? 0 }
       }
       keep(slot, of: proposal.id)
     }
@@ -221,11 +339,14 @@ struct Proposal: Equatable {
   /// nil: it is to be forgotten.
   var after: SharedTimer?
   let cause: SnapshotCause
-
-  /// When a countdown crossed zero that no server saw do so.
-  var lateEnd: Instant? {
-    if case .ended(let instant, late: true) = cause { instant } else { nil }
-  }
+  /// The crossings of zero that it consists of, oldest first; the last one leads to `after`. Empty for all else.
+  var crossings: [ZeroCrossing] = []
+  /// Whether somebody is there to be sent its crossings.
+  var isDelivered = true
+  /// The revision that it made.
+  var revision: Int { after?.revision ?? removalRevision }
+  /// The revision of a removal, which leaves no state to tell it.
+  var removalRevision = 0
 }
 
 /// Decided changes that wait for the disk together, and who waits for them.
@@ -233,6 +354,8 @@ struct PendingChange {
   let ticket: UInt64
   var proposals: [Proposal] = []
   var waiters: [Waiter] = []
+  /// Whether it is the server's own work, which nobody waits for.
+  var isOwn = false
   /// What the server remembers, as far as this write holds it.
   var server: ServerRecord?
 
@@ -248,7 +371,7 @@ extension PendingChange {
     switch answer {
     case .changedTimer: readings.first.map { .timer($0) } ?? .done
     case .changedTimers: .timers(readings)
-    case .noTimers: .timers([])
+    case .nothingFinished: .timers([])
     case .refusal: .done
     }
   }
@@ -262,7 +385,7 @@ struct Waiter {
   /// The timer whose state stands beside an error.
   var timer: TimerID?
   /// The name that the change was made under, for the one who made it.
-  var key: RequestKey?
+  var key: IdempotencyKey?
   /// The timers that it may see.
   var scope = TimerScope.all
 
@@ -270,8 +393,8 @@ struct Waiter {
     /// With the one timer that was changed; with none when it was removed.
     case changedTimer
     case changedTimers
-    /// There was nothing to change.
-    case noTimers
+    /// There was nothing to finish.
+    case nothingFinished
     /// It was refused already, by rules that looked at a state not durable yet.
     case refusal(ErrorReply)
   }

@@ -7,18 +7,21 @@ struct Grant: Equatable, Sendable {
   let scope: TimerScope
   /// Where it comes from; nil for a visitor without a token.
   let token: Token?
+  let principal: Principal
 
   /// What a visitor without a token is granted.
   init(anonymous role: Role) {
     self.role = role
     scope = .all
     token = nil
+    principal = .visitors
   }
 
   init(_ token: Token) {
     role = token.role
     scope = token.scope
     self.token = token
+    principal = Principal(token)
   }
 
   /// Whether this timer's state may be shown.
@@ -48,10 +51,10 @@ struct Grant: Equatable, Sendable {
     case .get(let id):
       try check(.view)
       try check([id])
-    case .subscribe(.timers(let ids), _):
+    case .subscribe(.timers(let ids), _, _):
       try check(.view)
       try check(ids)
-    case .list, .subscribe(.all, _), .unsubscribe: try check(.view)
+    case .list, .subscribe(.all, _, _), .unsubscribe: try check(.view)
     }
   }
 

@@ -53,7 +53,8 @@ extension Hub {
     _ connection: ConnectionID, _ role: Role, at now: Instant, _ actions: inout HubActions
   ) {
     let hello = Hello(
-      server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now)
+      server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now,
+      history: history, revision: board.publishedRevision)
     actions.send(ServerMessage.hello(hello).text, to: connection)
   }
 

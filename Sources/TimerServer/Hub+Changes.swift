@@ -18,7 +18,10 @@ extension Hub {
   }
 
   mutating func crossZero(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
-    guard let crossing = board.crossing(of: id, at: now) else { return }
+    // The screens that followed it before a restart may not be back yet: they are sent it when they come.
+    let isAwaited = untouched.contains(id) && lateEnds.isEarly(now)
+    let isDelivered = !isAwaited || !channels.groups(hearing: id).isEmpty
+    guard let crossing = board.crossing(of: id, at: now, isDelivered: isDelivered) else { return }
     adopt([crossing], at: now, &actions)
   }
 
@@ -28,7 +31,9 @@ extension Hub {
     case .success: show(report.ticket, at: now, &actions)
     case .failure(let error): fall(report.ticket, error, at: now, &actions)
     }
-    if case .storing(let last) = stopping, report.ticket >= last { finishStopping(&actions) }
+    if case .storing(let last) = stopping, report.ticket >= last {
+      finishStopping(at: now, &actions)
+    }
   }
 
   // MARK: Durable
@@ -72,7 +77,7 @@ extension Hub {
       follow(proposal.id, at: now)
       // A crossing that is due all the same is tried again a little later.
       if let zero = board.latest(proposal.id)?.zeroInstant, zero <= now {
-        deadlines.set(.zero(proposal.id), now + Self.storageRetry)
+        zeros.set(proposal.id, now + Self.storageRetry)
       }
     }
     for waiter in change.waiters {
@@ -91,9 +96,9 @@ extension Hub {
     if errors.isEmpty { actions.log(.info, "every timer's file is up to date again") }
   }
 
-  /// A late crossing has been told to somebody.
-  mutating func noteTold(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
-    if let write = board.adoptTold(id, at: now) { actions.writes.append(write) }
+  /// Somebody was sent a late crossing.
+  mutating func markDelivered(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
+    if let write = board.markDelivered(id, at: now) { actions.writes.append(write) }
   }
 
   // MARK: Edits from outside
@@ -107,6 +112,7 @@ extension Hub {
       let shift = record.clock.shift(to: board.clock.reading(at: now))
       var timer = record.timer.shifted(by: shift)
       timer.changedAt = now
+      timer.runChangedAt = now
       guard !timer.isSame(as: board.latest(id)) else { return }
       adopt([Proposal(id: id, after: timer, cause: .external)], at: now, &actions)
       actions.log(.info, "the file of timer \(id.name) was edited, and loaded")
@@ -135,7 +141,8 @@ extension Hub {
   }
 
   private mutating func followZero(_ id: TimerID) {
-    deadlines.set(.zero(id), board.latest(id)?.zeroInstant)
+    // One that is on its way to the disk is followed by the next when its report has come.
+    zeros.set(id, board.isCrossingUnderWay(id) ? nil : board.latest(id)?.zeroInstant)
   }
 
   /// Sets the next tick of a channel after `now`, if there is to be one.
@@ -192,30 +199,42 @@ extension Hub {
       channels.forgetKey(of: proposal.id)
       return
     }
-    let reading = TimerReading(timer, at: timer.changedAt)
-    guard case .ended(let instant, let late) = proposal.cause else {
+    if case .ended(_, let late) = proposal.cause {
+      broadcastEnds(of: proposal, timer, late: late, at: now, &actions)
+    } else {
+      let reading = TimerReading(timer, at: timer.changedAt)
       broadcast(.snapshot(proposal.cause, [reading]), of: proposal.id, replaceable: true, &actions)
-      return
     }
-    guard late else {
-      if untouched.contains(proposal.id), lateEnds.isEarly(now),
-        !sessions.values.contains(where: { $0.hears(proposal.id) })
-      {
-        // The screens that followed it before the restart are not back yet: they are told when they come.
-        lateEnds.note(proposal.id, endedAt: instant)
+  }
+
+  private mutating func broadcastEnds(
+    of proposal: Proposal, _ timer: SharedTimer, late: Bool, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    let id = proposal.id
+    if !proposal.isDelivered {
+      let isHeard = !channels.groups(hearing: id).isEmpty
+      // One that was seen to happen is for those who are there, if anybody is.
+      if late || !isHeard {
+        for crossing in proposal.crossings { lateEnds.note(id, endedAt: crossing.at) }
       }
-      broadcast(.snapshot(proposal.cause, [reading]), of: proposal.id, replaceable: false, &actions)
-      return
+      if isHeard {
+        // It is sent to them right here, and not again when they subscribe anew.
+        if late {
+          for session in sessions.values where session.hears(id) { session.heardEnds.insert(id) }
+        }
+        markDelivered(id, at: now, &actions)
+      }
     }
-    lateEnds.note(proposal.id, endedAt: instant)
-    for session in sessions.values where session.hears(proposal.id) {
-      session.heardEnds.insert(proposal.id)
-      noteTold(proposal.id, at: now, &actions)
+    // Those who hear of a late one have a newer reading than that of the crossing.
+    let present = late ? TimerReading(timer, at: now) : nil
+    if let present {
+      broadcast(.snapshot(.restored, [present]), of: id, replaceable: false, &actions)
     }
-    // Who hears of it has a newer reading than that of the crossing.
-    let present = TimerReading(timer, at: now)
-    for cause in [SnapshotCause.restored, proposal.cause] {
-      broadcast(.snapshot(cause, [present]), of: proposal.id, replaceable: false, &actions)
+    for crossing in proposal.crossings {
+      let reading = present ?? TimerReading(crossing.timer, at: crossing.timer.changedAt)
+      let cause = SnapshotCause.ended(at: crossing.at, late: late)
+      broadcast(.snapshot(cause, [reading]), of: id, replaceable: false, &actions)
     }
   }
 

@@ -85,7 +85,8 @@ extension Hub {
       throw ErrorReply(
         .unauthorized, "a change by GET needs a token, as in \"?token=…\"; or send it by POST")
     }
-    change(message, by: .http(id), grant: grant, at: now, &actions)
+    change(
+        message, by: .http(id), Caller(grant: grant, network: request.peerNetwork), at: now, &actions)
   }
 
   private mutating func command(
@@ -93,7 +94,8 @@ extension Hub {
     at now: Instant, _ actions: inout HubActions
   ) {
     if message.request.isChange {
-      change(message, by: .http(id), grant: grant, at: now, &actions)
+      change(
+        message, by: .http(id), Caller(grant: grant, network: request.peerNetwork), at: now, &actions)
       return
     }
     do {

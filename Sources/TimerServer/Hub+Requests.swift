@@ -6,12 +6,13 @@ import WebSocketTransport
 extension Hub {
   /// Decides on a change; its answer comes when what it depends on is durable.
   mutating func change(
-    _ message: ClientMessage, by requester: Requester, grant: Grant, at now: Instant,
+    _ message: ClientMessage, by requester: Requester, _ caller: Caller, at now: Instant,
     _ actions: inout HubActions
   ) {
+    let grant = caller.grant
     do throws(Postponed) {
       try check(message.request, by: grant)
-      let named = message.request.named
+      let named = caller.named(message.request)
       if try isRepeated(message, named, by: requester, grant, at: now, &actions) { return }
       switch message.request {
       case .change(let id, let change, _):
@@ -92,7 +93,7 @@ extension Hub {
         requester: requester, tag: message.tag, answer: .changedTimer, timer: id,
         key: named?.key),
       for: ticket)
-    if let named { ledger.note(named.key, named.fingerprint, .pending(ticket), at: now) }
+    if let named { ledger.note(named, .pending(ticket), at: now) }
   }
 
   // MARK: All timers
@@ -103,16 +104,23 @@ extension Hub {
   ) throws(Postponed) {
     var proposals: [Proposal] = []
     for id in board.activeIDs where grant.scope.contains(id) {
-      let change = TimerChange(.finish(resetTime: false), at: press)
+      // A timer that changed since the press ends at that change: it vetoes the others no more than itself.
+      let instant = press.map { press in
+        press < now - TimerLimits.pressAgeMax
+          ? press : max(press, board.latest(id)?.runChangedAt ?? press)
+      }
+      let change = TimerChange(.finish(resetTime: false), at: instant)
       do { proposals.append(try board.proposal(change, for: id, at: now)) } catch {
         throw Postponed(
           error: ErrorReply(error, timer: id), timer: id, ticket: board.ticket(of: id))
       }
     }
-    guard !proposals.isEmpty else {
+    // A named one that found nothing is remembered too: sent again it must not end what has begun since.
+    guard !proposals.isEmpty || named != nil else {
       // What was decided before may still be on its way; so is this answer then.
       if let ticket = board.ticketUnderWay {
-        board.wait(Waiter(requester: requester, tag: message.tag, answer: .noTimers), for: ticket)
+        board.wait(
+          Waiter(requester: requester, tag: message.tag, answer: .nothingFinished), for: ticket)
       } else {
         reply(.accepted(message.tag, .timers([])), to: requester, at: now, &actions)
       }
@@ -122,7 +130,7 @@ extension Hub {
     board.wait(
       Waiter(requester: requester, tag: message.tag, answer: .changedTimers, key: named?.key),
       for: ticket)
-    if let named { ledger.note(named.key, named.fingerprint, .pending(ticket), at: now) }
+    if let named { ledger.note(named, .pending(ticket), at: now) }
   }
 
   // MARK: The same request again

@@ -1,5 +1,6 @@
 import TimerCore
 import TimerProtocol
+import TimerStorage
 import WebSocketTransport
 
 /// Connections: how they begin, what they ask, how they are answered in order.
@@ -22,7 +23,7 @@ extension Hub {
         "connection \(connection.number) from \(handshake.peerAddress) has token \(token.name)")
     }
     let session = Session(
-      id: connection, address: handshake.peerAddress, grant: grant,
+      id: connection, address: handshake.peerAddress, network: handshake.peerNetwork, grant: grant,
       budget: RequestBudget(options.requests, at: now))
     sessions[connection] = session
     greet(connection, grant.role, at: now, &actions)
@@ -35,7 +36,7 @@ extension Hub {
   ) {
     do {
       guard let wish = try SubscriptionQuery(query) else { return }
-      try subscribe(session, wish.selection, interval: wish.interval, at: now, &actions) { _ in }
+      try subscribe(session, wish.subscription, as: session.grant, at: now, &actions) { _ in }
     } catch {
       counters.refusals[error.code, default: 0] += 1
       actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
@@ -79,17 +80,17 @@ extension Hub {
     switch message {
     case .failure(let malformed):
       counters.refusals[malformed.error.code, default: 0] += 1
-      _ = session.owed.append(.malformed(malformed))
+      _ = session.owed.append(.malformed(malformed, session.grant))
     case .success(let message):
       if message.request.isChange {
         let requester = Requester.connection(session.id, place: session.owed.append(.awaited))
-        change(message, by: requester, grant: session.grant, at: now, &actions)
+        change(message, by: requester, session.caller, at: now, &actions)
       } else if case .authenticate(let secret) = message.request {
         // At once, and not in its turn: what comes next on this connection is judged by it.
         let answer = authenticate(session, secret, message.tag, at: now, &actions)
         _ = session.owed.append(.ready(answer))
       } else {
-        _ = session.owed.append(.deferred(message, receivedAt: now))
+        _ = session.owed.append(.deferred(message, receivedAt: now, session.grant))
       }
     }
   }
@@ -175,12 +176,10 @@ extension Hub {
       switch entry {
       case .awaited: return
       case .ready(let message): actions.send(message.text, to: session.id)
-      case .deferred(let message, let receivedAt):
-        answer(message, receivedAt: receivedAt, on: session, at: now, &actions)
-      case .malformed(let malformed):
-        let timer = malformed.timer.flatMap {
-          session.grant.shows($0) ? reading($0, at: now) : nil
-        }
+      case .deferred(let message, let receivedAt, let grant):
+        answer(message, receivedAt: receivedAt, as: grant, on: session, at: now, &actions)
+      case .malformed(let malformed, let grant):
+        let timer = malformed.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
         let refusal = ServerMessage.refused(malformed.tag, malformed.error, timer: timer)
         actions.send(refusal.text, to: session.id)
       }
@@ -189,22 +188,23 @@ extension Hub {
 
   /// Answers what changes nothing.
   private mutating func answer(
-    _ message: ClientMessage, receivedAt: Instant, on session: Session, at now: Instant,
-    _ actions: inout HubActions
+    _ message: ClientMessage, receivedAt: Instant, as grant: Grant, on session: Session,
+    at now: Instant, _ actions: inout HubActions
   ) {
     let tag = message.tag
     do throws(ErrorReply) {
       switch message.request {
-      case .subscribe(let selection, let interval):
-        try subscribe(session, selection, interval: interval, at: now, &actions) { actions in
+      case .subscribe(let selection, let interval, let since):
+        let subscription = Subscription(selection, interval: interval, since: since)
+        try subscribe(session, subscription, as: grant, at: now, &actions) { actions in
           actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
         }
       case .unsubscribe(let selection):
-        try session.grant.check(message.request)
+        try grant.check(message.request)
         resubscribe(session, selection, at: now, &actions) { $0.unsubscribe(selection) }
         actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
       default:
-        let outcome = try look(message.request, as: session.grant, receivedAt: receivedAt, at: now)
+        let outcome = try look(message.request, as: grant, receivedAt: receivedAt, at: now)
         actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
       }
     } catch {
@@ -233,23 +233,34 @@ extension Hub {
   // MARK: Subscriptions
 
   /// Subscribes a connection, after `confirm` has told it so, and sends the full set at once.
+  ///
+  /// `grant` is what the connection was allowed when it asked. Where it has authenticated since, it is subscribed to
+  /// no more than it is allowed now, as if that had come after the subscription.
   private mutating func subscribe(
-    _ session: Session, _ selection: TimerSelection, interval: Seconds, at now: Instant,
+    _ session: Session, _ subscription: Subscription, as grant: Grant, at now: Instant,
     _ actions: inout HubActions, confirm: (inout HubActions) -> Void
   ) throws(ErrorReply) {
-    try session.grant.check(.subscribe(selection, interval: interval))
+    let selection = subscription.selection
+    try grant.check(.subscribe(selection, interval: subscription.interval))
     guard session.subscriptionCount(with: selection) <= options.subscriptionsMax else {
       throw ErrorReply(
         .tooManySubscriptions,
         "a connection has at most \(options.subscriptionsMax) subscriptions; \"*\" is one for all")
     }
     confirm(&actions)
-    let timers = shown(selection, to: session.grant, at: now)
+    let timers = shown(selection, to: grant, at: now)
     actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
     resubscribe(session, selection, at: now, &actions) {
-      $0.subscribe(selection, interval: interval)
+      $0.subscribe(selection, interval: subscription.interval)
+      $0.accept($0.grant)
     }
-    tellLateEnds(of: selection, to: session, at: now, &actions)
+    if let since = subscription.since, since.history == history,
+      since.revision <= board.publishedRevision
+    {
+      sendMissedEnds(after: since.revision, of: selection, to: session, at: now, &actions)
+    } else {
+      sendLateEnds(of: selection, to: session, at: now, &actions)
+    }
   }
 
   private func shown(
@@ -287,21 +298,49 @@ extension Hub {
     return group
   }
 
-  /// A countdown that ended while the server was down says so once to each who hears it.
-  private mutating func tellLateEnds(
+  /// Crossings that nobody was there to be sent go once to each client that comes back and can't say what it missed.
+  private mutating func sendLateEnds(
     of selection: TimerSelection, to session: Session, at now: Instant,
     _ actions: inout HubActions
   ) {
-    for (id, ends) in lateEnds.among(selection, at: now) {
-      guard let timer = reading(id, at: now), session.hears(id),
-        session.heardEnds.insert(id).inserted
-      else { continue }
-      noteTold(id, at: now, &actions)
-      actions.send(ServerMessage.snapshot(.restored, [timer]).text, to: session.id)
-      for end in ends {
-        let ended = SnapshotCause.ended(at: end, late: true)
-        actions.send(ServerMessage.snapshot(ended, [timer]).text, to: session.id)
-      }
+    guard !session.hasFollowedAll else { return }
+    for (id, ends) in lateEnds.among(selection, at: now)
+    where session.hears(id) && session.heardEnds.insert(id).inserted {
+      send(ends, of: id, to: session, at: now, &actions)
+    }
+  }
+
+  /// Crossings that a client missed, by its own account: each above the revision that it had followed the server to.
+  private mutating func sendMissedEnds(
+    after revision: Int, of selection: TimerSelection, to session: Session, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    // What it is sent now is not sent again when it asks for the same timer without saying since when.
+    let ids: [TimerID]
+    switch selection {
+    case .all:
+      session.hasFollowedAll = true
+      ids = board.idsWithEnds(after: revision)
+    case .timers(let chosen):
+      session.heardEnds.formUnion(chosen)
+      ids = Set(chosen).sorted()
+    }
+    for id in ids where session.hears(id) {
+      let ends = board.ends(id, after: revision).map(\.at)
+      if !ends.isEmpty { send(ends, of: id, to: session, at: now, &actions) }
+    }
+  }
+
+  private mutating func send(
+    _ ends: [Instant], of id: TimerID, to session: Session, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    guard let timer = reading(id, at: now) else { return }
+    markDelivered(id, at: now, &actions)
+    actions.send(ServerMessage.snapshot(.restored, [timer]).text, to: session.id)
+    for end in ends {
+      let ended = SnapshotCause.ended(at: end, late: true)
+      actions.send(ServerMessage.snapshot(ended, [timer]).text, to: session.id)
     }
   }
 }

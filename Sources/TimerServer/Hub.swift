@@ -8,6 +8,8 @@ import WebSocketTransport
 /// It owns every timer, session and deadline, and touches neither socket nor file nor clock.
 struct Hub {
   let options: HubOptions
+  /// Names what the data went through, for clients that come back and say how far they had followed it.
+  let history: String
   var board: Board
   var httpBudgets: AddressBudgets
   var sessions: [ConnectionID: Session] = [:]
@@ -15,6 +17,9 @@ struct Hub {
   var heldBack: Set<ConnectionID> = []
   var channels = Channels()
   var deadlines = DeadlineQueue<Deadline>()
+  /// When countdowns come to zero. Apart from the other deadlines, so that thousands that are due at once keep no
+  /// tick waiting.
+  var zeros = DeadlineQueue<TimerID>()
   var ledger = RequestLedger()
   var lateEnds: LateEnds
   var counters = Counters()
@@ -31,7 +36,6 @@ struct Hub {
 
   /// What can be due.
   enum Deadline: Hashable {
-    case zero(TimerID)
     case tick(GroupID)
     /// The next token ends.
     case tokenEnd
@@ -53,15 +57,12 @@ struct Hub {
     _ actions: inout HubActions
   ) {
     self.options = options
+    history = contents.history.isEmpty ? options.epoch : contents.history
     httpBudgets = AddressBudgets(options.httpRequests)
-    board = Board(clock: clock, server: contents.server)
+    board = Board(clock: clock, server: contents.server, timers: contents.timers, at: now)
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents.faults)
     ledger.restore(contents, on: clock.reading(at: now))
-    for record in contents.timers {
-      let shift = record.clock.shift(to: clock.reading(at: now))
-      board.restore(record, shifted: record.timer.shifted(by: shift))
-    }
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
@@ -105,19 +106,44 @@ struct Hub {
   // MARK: Deadlines
 
   private mutating func advance(to now: Instant, _ actions: inout HubActions) {
-    while let due = deadlines.takeDue(at: now) {
-      switch due.key {
-      case .zero(let id): crossZero(id, at: now, &actions)
-      case .tick(let group): tick(group, due: due.instant, at: now, &actions)
-      case .tokenEnd: followTokens(at: now, &actions)
-      case .stop: finishStopping(&actions)
+    var crossingsLeft = Self.crossingsAtOnce
+    while true {
+      let zero = crossingsLeft > 0 ? nextZero : nil
+      if let zero, zero <= now, zero <= deadlines.first ?? zero, let due = zeros.takeDue(at: now) {
+        crossingsLeft -= 1
+        crossZero(due.key, at: now, &actions)
+      } else if let due = deadlines.takeDue(at: now) {
+        switch due.key {
+        case .tick(let group): tick(group, due: due.instant, at: now, &actions)
+        case .tokenEnd: followTokens(at: now, &actions)
+        case .stop: finishStopping(at: now, &actions)
+        }
+      } else {
+        return
       }
     }
   }
 
+  /// So many crossings of zero are decided in one turn; what else is due by then, and whoever has sent something, has
+  /// its turn before the rest.
+  private static let crossingsAtOnce = 64
+  /// So many of them wait for the disk at the most: those of whoever asks for a change are never behind more.
+  private static let crossingsUnderWayMax = 512
+
+  /// The next zero that can be decided: none while the disk has enough of them, and none any more by a server that
+  /// stops, since nobody would be sent it. The next server finds it late.
+  private var nextZero: Instant? {
+    isStopping || board.ownUnderWay >= Self.crossingsUnderWayMax ? nil : zeros.first
+  }
+
+  /// When something is due next.
+  var nextDeadline: Instant? {
+    [deadlines.first, nextZero].compactMap(\.self).min()
+  }
+
   private mutating func rearm(at now: Instant, _ actions: inout HubActions) {
-    guard deadlines.first != armed else { return }
-    armed = deadlines.first
+    guard nextDeadline != armed else { return }
+    armed = nextDeadline
     let wait = armed.map { max(0, ($0 - now).microseconds) }
     actions.transport.append(.wake(afterMicroseconds: wait))
   }
@@ -126,8 +152,8 @@ struct Hub {
 
   private mutating func restore(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
     follow(id, at: now)
-    for end in board.untoldEnds(id) { lateEnds.note(id, endedAt: end) }
-    while let crossing = board.crossing(of: id, at: now, late: true) {
+    for end in board.undeliveredEnds(id) { lateEnds.note(id, endedAt: end) }
+    if let crossing = board.crossing(of: id, at: now, late: true, isDelivered: false) {
       adopt([crossing], at: now, &actions)
     }
   }
@@ -146,9 +172,10 @@ struct Hub {
     if case .no = stopping { false } else { true }
   }
 
-  mutating func finishStopping(_ actions: inout HubActions) {
+  mutating func finishStopping(at now: Instant, _ actions: inout HubActions) {
     guard case .storing = stopping else { return }
     stopping = .drained
+    actions.writes += board.markUndelivered(at: now)
     deadlines.remove(.stop)
     actions.transport.append(.stop)
   }
@@ -214,7 +241,9 @@ struct LateEnds {
   }
 
   mutating func note(_ id: TimerID, endedAt: Instant) {
-    ends[id, default: []].append(endedAt)
+    let known = ends[id] ?? []
+    guard !known.contains(endedAt) else { return }
+    ends[id] = (known + [endedAt]).suffix(TimerEnd.kept)
   }
 
   /// A timer that is gone tells nothing.

@@ -1,17 +1,27 @@
+import TimerCore
 import TimerProtocol
+import TimerStorage
 
 /// A change that its client gave a name to, and what it asks for.
 struct NamedRequest: Equatable {
-  let key: RequestKey
+  let key: IdempotencyKey
   let fingerprint: RequestFingerprint
+  /// Of a visitor without a token.
+  let network: String?
+
+  /// What the disk keeps of it once it made this revision.
+  func answered(revision: Int, at now: Instant) -> AnsweredRequest {
+    AnsweredRequest(
+      requestId: key.key.text, revision: revision, at: now, fingerprint: fingerprint.value,
+      principal: key.principal?.text, network: network)
+  }
 }
 
 extension ClientRequest {
   /// nil for a request without a name.
-  var named: NamedRequest? {
+  var requestKey: RequestKey? {
     switch self {
-    case .change(_, _, let key?), .finishAll(_, let key?):
-      fingerprint.map { NamedRequest(key: key, fingerprint: $0) }
+    case .change(_, _, let key), .finishAll(_, let key): key
     default: nil
     }
   }

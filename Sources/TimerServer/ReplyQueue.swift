@@ -11,10 +11,11 @@ struct ReplyQueue {
     /// Waits for the disk.
     case awaited
     case ready(ServerMessage)
-    /// Asks for a state: looked up when its turn comes, when all before it is durable.
-    case deferred(ClientMessage, receivedAt: Instant)
+    /// Asks for a state: looked up when its turn comes, when all before it is durable, and judged by what the
+    /// connection was allowed when it asked.
+    case deferred(ClientMessage, receivedAt: Instant, Grant)
     /// Makes no sense; the timer's state stands beside the error, as of its turn.
-    case malformed(MalformedMessage)
+    case malformed(MalformedMessage, Grant)
   }
 
   var isEmpty: Bool { entries.isEmpty }

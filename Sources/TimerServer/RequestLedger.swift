@@ -5,23 +5,28 @@ import TimerStorage
 /// Changes by the names that clients gave them, so that one sent again is made once and answered as the
 /// first time.
 struct RequestLedger {
-  private var entries: [RequestKey: Entry] = [:]
+  private var entries: [IdempotencyKey: Entry] = [:]
   /// In the order in which they came, to be forgotten in that order.
-  private var order: [(key: RequestKey, at: Instant)] = []
+  private var order: [(key: IdempotencyKey, at: Instant)] = []
   private var forgotten = 0
   /// So many of `order` were looked at when answers had to be let go.
   private var lightened = 0
   /// What the kept answers hold, about.
   private var answerBytes = 0
 
-  /// More are not remembered, however short the time.
-  private static let entriesMax = 20_000
+  /// So many are remembered for the whole time. Beyond that those with the most, a token or one network's visitors,
+  /// give up their oldest, and nobody else loses any.
+  private static let entriesKept = 20_000
+  /// Room is made for many at once.
+  private static let entriesMax = 22_000
   /// Answers with a thousand laps each would take a hundred times what the names do.
   private static let answerBytesMax = 16 << 20
 
   struct Entry {
     /// nil where an earlier server did not keep it.
     let fingerprint: RequestFingerprint?
+    /// Where a visitor without a token came from.
+    let network: String?
     let notedAt: Instant
     var state: State
 
@@ -40,21 +45,28 @@ struct RequestLedger {
   }
 
   /// What became of the change of this name, as long as that is remembered.
-  func entry(_ key: RequestKey, at now: Instant) -> Entry? {
-    guard let entry = entries[key] else { return nil }
+  func entry(_ key: IdempotencyKey, at now: Instant) -> Entry? {
+    guard let entry = entries[key] ?? entries[IdempotencyKey(key.key, of: nil)] else { return nil }
     return entry.notedAt >= now - AnsweredRequest.remembered ? entry : nil
   }
 
-  mutating func note(
-    _ key: RequestKey, _ fingerprint: RequestFingerprint?, _ state: State, at now: Instant
+  mutating func note(_ named: NamedRequest, _ state: State, at now: Instant) {
+    note(named.key, named.fingerprint, named.network, state, at: now)
+  }
+
+  private mutating func note(
+    _ key: IdempotencyKey, _ fingerprint: RequestFingerprint?, _ network: String?, _ state: State,
+    at now: Instant
   ) {
     forget(at: now)
     remove(key)
-    entries[key] = Entry(fingerprint: fingerprint, notedAt: now, state: state)
+    entries[key] = Entry(
+      fingerprint: fingerprint, network: network, notedAt: now, state: state)
     order.append((key, now))
+    if entries.count > Self.entriesMax { makeRoom() }
   }
 
-  mutating func settle(_ key: RequestKey, _ outcome: Outcome) {
+  mutating func settle(_ key: IdempotencyKey, _ outcome: Outcome) {
     guard entries[key] != nil else { return }
     entries[key]?.state = .made(outcome)
     answerBytes += outcome.byteCount
@@ -62,11 +74,11 @@ struct RequestLedger {
   }
 
   /// A change that was not made in the end may be sent again under its name.
-  mutating func drop(_ key: RequestKey) {
+  mutating func drop(_ key: IdempotencyKey) {
     remove(key)
   }
 
-  private mutating func remove(_ key: RequestKey) {
+  private mutating func remove(_ key: IdempotencyKey) {
     guard let entry = entries.removeValue(forKey: key) else { return }
     if case .made(let outcome) = entry.state { answerBytes -= outcome.byteCount }
   }
@@ -85,9 +97,7 @@ struct RequestLedger {
   }
 
   private mutating func forget(at now: Instant) {
-    while forgotten < order.count,
-      order[forgotten].at < now - AnsweredRequest.remembered || entries.count >= Self.entriesMax
-    {
+    while forgotten < order.count, order[forgotten].at < now - AnsweredRequest.remembered {
       let (key, notedAt) = order[forgotten]
       if entries[key]?.notedAt == notedAt { remove(key) }
       forgotten += 1
@@ -97,6 +107,23 @@ struct RequestLedger {
       lightened = max(0, lightened - forgotten)
       forgotten = 0
     }
+  }
+
+  private mutating func makeRoom() {
+    let present = order[forgotten...].filter { entries[$0.key]?.notedAt == $0.at }
+    let kept = FairShare.newest(of: present, atMost: Self.entriesKept) { [entries] in
+      Owner(principal: $0.key.principal, network: entries[$0.key]?.network)
+    }
+    let keys = Set(kept.map(\.key))
+    for (key, _) in present where !keys.contains(key) { remove(key) }
+    order = kept
+    (forgotten, lightened) = (0, 0)
+  }
+
+  /// Those who share one quota.
+  private struct Owner: Hashable {
+    let principal: Principal?
+    let network: String?
   }
 
   /// Takes up what the disk remembers of a server before this one, as far as it is young enough.
@@ -111,12 +138,15 @@ struct RequestLedger {
       let shift = contents.server.clock?.shift(to: clock) ?? .zero
       found.append(Found(removal.request, of: id, shift, removed: true))
     }
+    let shift = contents.server.clock?.shift(to: clock) ?? .zero
+    found += (contents.server.unchanged ?? []).map { Found($0, of: nil, shift, removed: false) }
     for request in contents.requests {
-      guard let id = TimerID(request.timer) else { continue }
       let answered = AnsweredRequest(
         requestId: request.requestId, revision: request.revision,
-        at: Instant(Seconds(clamping: request.at)), fingerprint: request.fingerprint)
-      found.append(Found(answered, of: id, .zero, removed: request.removed))
+        at: Instant(Seconds(clamping: request.at)), fingerprint: request.fingerprint,
+        principal: request.principal, network: request.network)
+      found.append(
+        Found(answered, of: TimerID(request.timer), .zero, removed: request.removed))
     }
     let oldest = clock.server - AnsweredRequest.remembered
     for request in found.sorted(by: { $0.at < $1.at }) where request.at >= oldest {
@@ -126,11 +156,12 @@ struct RequestLedger {
 
   private struct Found {
     let request: AnsweredRequest
-    let timer: TimerID
+    /// nil where no timer was changed.
+    let timer: TimerID?
     let at: Instant
     let removed: Bool
 
-    init(_ request: AnsweredRequest, of timer: TimerID, _ shift: Seconds, removed: Bool) {
+    init(_ request: AnsweredRequest, of timer: TimerID?, _ shift: Seconds, removed: Bool) {
       self.request = request
       self.timer = timer
       self.removed = removed
@@ -139,7 +170,8 @@ struct RequestLedger {
   }
 
   private mutating func restore(_ found: Found) {
-    guard let key = RequestKey(found.request.requestId) else { return }
+    guard let name = RequestKey(found.request.requestId) else { return }
+    let key = IdempotencyKey(name, of: found.request.principal.map(Principal.init(text:)))
     let fingerprint = found.request.fingerprint.map(RequestFingerprint.init)
     var revisions: [TimerID: Int] = [:]
     if let entry = entries[key], entry.fingerprint == fingerprint,
@@ -147,8 +179,10 @@ struct RequestLedger {
     {
       revisions = others
     }
-    revisions[found.timer] = found.request.revision
-    note(key, fingerprint, .restored(revisions, removed: found.removed), at: found.at)
+    if let timer = found.timer { revisions[timer] = found.request.revision }
+    note(
+      key, fingerprint, found.request.network, .restored(revisions, removed: found.removed),
+      at: found.at)
   }
 }
 

@@ -5,7 +5,8 @@ import TimerStorage
 ///
 /// The disk holds a ceiling above all that was given; it is raised in steps, so that it is written seldom.
 struct RevisionCounter {
-  private var last: Int
+  /// The last one that was given, or the highest that may have been given by a server before.
+  private(set) var last: Int
   private var ceiling: Int
   /// What the disk was seen to hold: a write may fail while others that were decided after it do not, so each one
   /// carries the record until one of them is durable.
@@ -32,11 +33,15 @@ struct RevisionCounter {
 
   /// What to write beside the next change; nil while the disk's copy will do.
   ///
-  /// A removal that had a name always goes with one: it leaves no file that could tell the disk's register of it.
-  func recordIfDue(_ clock: ClockReading, removal: ServerRecord.Removal? = nil) -> ServerRecord? {
-    guard removal != nil || ceiling != storedCeiling else { return nil }
+  /// A named removal, and a named change of nothing, always go with one: they leave no file that could tell the disk's
+  /// register of them.
+  func recordIfDue(
+    _ clock: ClockReading, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+  ) -> ServerRecord? {
+    guard !removals.isEmpty || unchanged != nil || ceiling != storedCeiling else { return nil }
     return ServerRecord(
-      revisionCeiling: ceiling, removals: [removal].compactMap(\.self), clock: clock)
+      revisionCeiling: ceiling, removals: removals, unchanged: [unchanged].compactMap(\.self),
+      clock: clock)
   }
 
   mutating func recordWasStored(_ record: ServerRecord) {

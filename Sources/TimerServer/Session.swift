@@ -8,6 +8,8 @@ final class Session {
   let id: ConnectionID
   /// Where it comes from, for the log.
   let address: String
+  /// The network of that address, whose visitors without a token share a quota of idempotency keys.
+  let network: String
   private(set) var grant: Grant
   var budget: RequestBudget
   var owed = ReplyQueue()
@@ -17,12 +19,17 @@ final class Session {
   private(set) var intervals: [TimerID: Seconds] = [:]
   /// The subscription to every timer.
   private(set) var intervalOfAll: Seconds?
-  /// Late ends that it was told of already.
+  /// Timers whose late ends it was sent already.
   var heardEnds: Set<TimerID> = []
+  /// Whether it said how far it had followed all timers: it was sent all ends that it missed.
+  var hasFollowedAll = false
 
-  init(id: ConnectionID, address: String, grant: Grant, budget: RequestBudget) {
+  init(
+    id: ConnectionID, address: String, network: String, grant: Grant, budget: RequestBudget
+  ) {
     self.id = id
     self.address = address
+    self.network = network
     self.grant = grant
     self.budget = budget
   }
@@ -32,6 +39,8 @@ final class Session {
     self.grant = grant
     intervals = intervals.filter { grant.shows($0.key) }
   }
+
+  var caller: Caller { Caller(grant: grant, network: network) }
 
   var subscriptionCount: Int {
     intervals.count + (intervalOfAll == nil ? 0 : 1)

@@ -2,23 +2,37 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// The subscription that a WebSocket's URL asks for: `?timer=NAME&timer=NAME&interval=SECONDS`.
-struct SubscriptionQuery: Equatable {
+/// What a client subscribes to.
+struct Subscription: Equatable {
   let selection: TimerSelection
   let interval: Seconds
+  /// How far it had followed the server before; the ends that it missed since are sent again.
+  let since: HistoryPoint?
+
+  init(_ selection: TimerSelection, interval: Seconds, since: HistoryPoint? = nil) {
+    self.selection = selection
+    self.interval = interval
+    self.since = since
+  }
+}
+
+/// The subscription that a WebSocket's URL asks for: `?timer=NAME&timer=NAME&interval=SECONDS&since=HISTORY:REVISION`.
+struct SubscriptionQuery: Equatable {
+  let subscription: Subscription
 
   /// nil when the URL asks for none.
   init?(_ query: [QueryItem]) throws(ErrorReply) {
     for item in query where !Self.known.contains(item.name) {
       throw ErrorReply(
         .badRequest,
-        "the URL has no parameter \"\(item.name)\" here; it may have: timer, interval, token")
+        "the URL has no parameter \"\(item.name)\" here; it may have: timer, interval, since, token")
     }
-    interval = try Self.interval(query.filter { $0.name == "interval" })
+    let interval = try Self.interval(query.filter { $0.name == "interval" })
+    let since = try Self.since(query.filter { $0.name == "since" })
     let names = query.filter { $0.name == "timer" }.map(\.value)
     guard !names.isEmpty else { return nil }
     if names.contains("*") {
-      selection = .all
+      subscription = Subscription(.all, interval: interval, since: since)
       return
     }
     var ids: [TimerID] = []
@@ -28,10 +42,18 @@ struct SubscriptionQuery: Equatable {
       }
       ids.append(id)
     }
-    selection = .timers(ids)
+    subscription = Subscription(.timers(ids), interval: interval, since: since)
   }
 
-  private static let known: Set<String> = ["timer", "interval", "token"]
+  private static let known: Set<String> = ["timer", "interval", "since", "token"]
+
+  private static func since(_ items: [QueryItem]) throws(ErrorReply) -> HistoryPoint? {
+    guard let item = items.first else { return nil }
+    guard items.count == 1, let point = HistoryPoint(item.value) else {
+      throw ErrorReply(.badRequest, "\"since\" in the URL has to be one \(HistoryPoint.rule)")
+    }
+    return point
+  }
 
   private static func interval(_ items: [QueryItem]) throws(ErrorReply) -> Seconds {
     guard let item = items.first else { return 1 }

@@ -3,6 +3,7 @@ import TimerCore
 
 /// A change that was made under a name of its own, wherever its timer has gone since.
 public struct RecentRequest: Codable, Hashable, Sendable {
+  /// Empty where the request changed no timer.
   public let timer: String
   public let requestId: String
   /// The revision that it made.
@@ -13,6 +14,17 @@ public struct RecentRequest: Codable, Hashable, Sendable {
   public let removed: Bool
   /// What was asked, in few bits; nil where a server that did not keep it wrote the file.
   public let fingerprint: Int?
+  /// As in `AnsweredRequest`.
+  public let principal: String?
+  /// As in `AnsweredRequest`.
+  public let network: String?
+}
+
+extension RecentRequest {
+  /// Who has to make room for more: a token, or one network's visitors.
+  fileprivate var owner: String {
+    principal.map { $0.isEmpty ? "network " + (network ?? "") : $0 } ?? ""
+  }
 }
 
 /// The named changes of the last ten minutes, over all timers.
@@ -34,33 +46,41 @@ struct RequestRegister {
         note(removalOf: id, in: server)
       }
     }
+    if let server = write.server { note(unchangedIn: server) }
+  }
+
+  /// Requests that were accepted and found nothing to change.
+  mutating func note(unchangedIn server: ServerRecord, shift: Seconds = .zero) {
+    for request in server.unchanged ?? [] { add(request, of: "", removed: false, shift: shift) }
   }
 
   mutating func note(removalOf id: TimerID, in server: ServerRecord, shift: Seconds = .zero) {
     let removal = server.removals.last { $0.timer.utf8.elementsEqual(id.name.utf8) }
-    if let removal { add(removal.request, of: id, removed: true, shift: shift) }
+    if let removal { add(removal.request, of: id.name, removed: true, shift: shift) }
   }
 
   /// The change that made a record as it is, if that had a name.
   mutating func note(_ record: TimerRecord, shift: Seconds = .zero) {
     guard let last = record.answered.last, last.revision == record.timer.revision else { return }
-    add(last, of: record.timer.id, removed: false, shift: shift)
+    add(last, of: record.timer.id.name, removed: false, shift: shift)
   }
 
   private mutating func add(
-    _ request: AnsweredRequest, of id: TimerID, removed: Bool, shift: Seconds = .zero
+    _ request: AnsweredRequest, of timer: String, removed: Bool, shift: Seconds = .zero
   ) {
     requests.append(
       RecentRequest(
-        timer: id.name, requestId: request.requestId, revision: request.revision,
-        at: request.at + shift.inSeconds, removed: removed, fingerprint: request.fingerprint))
+        timer: timer, requestId: request.requestId, revision: request.revision,
+        at: request.at + shift.inSeconds, removed: removed, fingerprint: request.fingerprint,
+        principal: request.principal, network: request.network))
     hasNews = true
     if requests.count > 2 * Self.requestsMax { prune() }
   }
 
   private mutating func prune() {
     let oldest = (requests.map(\.at).max() ?? 0) - Self.remembered
-    requests = requests.filter { $0.at >= oldest }.suffix(Self.requestsMax)
+    requests = FairShare.newest(
+      of: requests.filter { $0.at >= oldest }, atMost: Self.requestsMax, by: \.owner)
   }
 
   // MARK: The file

@@ -8,6 +8,8 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   /// The removal that this was written with, if it had a name of its own: its timer has no file to keep it. The
   /// register takes it from here.
   public var removals: [Removal]
+  /// The request that this was written with, if it changed no timer; nil where there is none.
+  public var unchanged: [AnsweredRequest]?
   /// What the clocks said when it was written.
   public var clock: ClockReading?
 
@@ -23,10 +25,12 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   }
 
   public init(
-    revisionCeiling: Int = 0, removals: [Removal] = [], clock: ClockReading? = nil
+    revisionCeiling: Int = 0, removals: [Removal] = [], unchanged: [AnsweredRequest] = [],
+    clock: ClockReading? = nil
   ) {
     self.revisionCeiling = revisionCeiling
     self.removals = removals
+    self.unchanged = unchanged.isEmpty ? nil : unchanged
     self.clock = clock
   }
 

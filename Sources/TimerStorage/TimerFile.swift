@@ -25,11 +25,20 @@ struct TimerFile: Decodable {
   var run: RunFile?
   var endedAt: Double?
   var changedAt: Double?
+  var runChangedAt: Double?
   var clock: ClockReading?
   var answered: [AnsweredRequest]?
+  var ends: [EndFile]?
+  /// Those of `ends` that nobody was sent, or, of a server that kept no others, all of them.
   var untoldEnds: [Double]?
 
+  struct EndFile: Decodable {
+    var endedAt: Double
+    var revision: Int
+  }
+
   struct RunFile: Decodable {
+    var revision: Int?
     var duration: Double?
     var startDate: Double
     var pausePeriods: [PauseFile]
@@ -73,11 +82,23 @@ extension TimerFile {
     return TimerRecord(
       timer: SharedTimer(
         id: id, revision: revision ?? 0, settings: settings,
-        run: try run?.data(like: settings.type), laps: try run?.checkedLaps() ?? [],
-        endedAt: endedAt.map(Self.instant),
-        changedAt: Self.instant(changedAt ?? 0)),
+        run: try run?.data(like: settings.type), runRevision: try run?.checkedRevision(),
+        laps: try run?.checkedLaps() ?? [], endedAt: endedAt.map(Self.instant),
+        changedAt: Self.instant(changedAt ?? 0), runChangedAt: runChangedAt.map(Self.instant)),
       clock: clock ?? ClockReading(server: 0, boot: 0, bootID: ""), answered: answered ?? [],
-      untoldEnds: (untoldEnds ?? []).map(Self.instant))
+      ends: checkedEnds())
+  }
+
+  private func checkedEnds() -> [TimerEnd] {
+    let undelivered = Set((untoldEnds ?? []).map(Self.instant))
+    var ends = (ends ?? []).map {
+      let at = Self.instant($0.endedAt)
+      return TimerEnd(at: at, revision: $0.revision, isDelivered: !undelivered.contains(at))
+    }
+    for at in undelivered.subtracting(ends.map(\.at)).sorted() {
+      ends.append(TimerEnd(at: at, revision: revision ?? 0, isDelivered: false))
+    }
+    return ends.suffix(TimerEnd.kept)
   }
 
   /// What the wire would refuse is not let in by a file either.
@@ -163,6 +184,13 @@ extension TimerFile.RunFile {
         PausePeriod(pause: Self.date($0.pause), start: $0.start.map(Self.date))
       },
       type: type, stopDate: stopDate.map(Self.date))
+  }
+
+  func checkedRevision() throws(RecordFault) -> Int? {
+    guard 0...TimerLimits.revisionMax ~= revision ?? 0 else {
+      throw .contradiction("a run's revision that is not 0 to \(TimerLimits.revisionMax)")
+    }
+    return revision
   }
 
   func checkedLaps() throws(RecordFault) -> [Seconds] {

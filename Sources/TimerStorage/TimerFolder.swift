@@ -14,6 +14,8 @@ public struct TimerFolder {
   public struct Contents: Sendable {
     public var timers: [TimerRecord] = []
     public var server = ServerRecord()
+    /// Names what the data went through; new when changes that were answered are lost.
+    public var history = ""
     /// The named changes of the last minutes, on the clock of this process.
     public var requests: [RecentRequest] = []
     /// Files that hold no timer.
@@ -77,6 +79,9 @@ public struct TimerFolder {
         } else if change.contents == nil, let server {
           register.note(removalOf: id, in: server, shift: shift)
         }
+      }
+      if let server {
+        register.note(unchangedIn: server, shift: server.clock?.shift(to: clock) ?? .zero)
       }
     }
   }

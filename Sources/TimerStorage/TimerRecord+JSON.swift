@@ -26,15 +26,27 @@ extension TimerRecord {
     }
     if let run = timer.run {
       writer.member("run") {
+        if let revision = timer.runRevision { $0.member("revision", revision) }
         run.write(to: &$0)
         if !timer.laps.isEmpty { $0.array("laps", timer.laps) { $0.value($1) } }
       }
     }
     if let endedAt = timer.endedAt { writer.member("endedAt", endedAt) }
-    if !untoldEnds.isEmpty {
-      writer.array("untoldEnds", untoldEnds) { $0.value($1.sinceEpoch) }
+    if !ends.isEmpty {
+      writer.array("ends", ends) { writer, end in
+        writer.object {
+          $0.member("endedAt", end.at)
+          $0.member("revision", end.revision)
+        }
+      }
+      // Servers of before know of these alone.
+      let undelivered = ends.filter { !$0.isDelivered }
+      if !undelivered.isEmpty {
+        writer.array("untoldEnds", undelivered) { $0.value($1.at.sinceEpoch) }
+      }
     }
     writer.member("changedAt", timer.changedAt)
+    if timer.runChangedAt != timer.changedAt { writer.member("runChangedAt", timer.runChangedAt) }
     writer.member("clock") { clock.write(to: &$0) }
     if !answered.isEmpty {
       writer.array("answered", answered) { writer, request in
@@ -72,5 +84,7 @@ extension AnsweredRequest {
     writer.member("revision", revision)
     writer.member("at", Instant(Seconds(clamping: at)))
     if let fingerprint { writer.member("fingerprint", fingerprint) }
+    if let principal { writer.member("principal", principal) }
+    if let network { writer.member("network", network) }
   }
 }

@@ -9,21 +9,40 @@ public struct TimerRecord: Hashable, Sendable {
   public var clock: ClockReading
   /// The last changes that had a name of their own, oldest first.
   public var answered: [AnsweredRequest]
-  /// Crossings of zero that happened while no server ran, and of which nobody was told yet.
-  public var untoldEnds: [Instant]
+  /// The last crossings of zero, oldest first, for clients that come back and missed some.
+  public var ends: [TimerEnd]
 
   public init(
     timer: SharedTimer, clock: ClockReading, answered: [AnsweredRequest] = [],
-    untoldEnds: [Instant] = []
+    ends: [TimerEnd] = []
   ) {
     self.timer = timer
     self.clock = clock
     self.answered = answered
-    self.untoldEnds = untoldEnds
+    self.ends = ends
   }
 
   /// The version of the shape that is written; all before it can be read.
   public static let version = 1
+}
+
+/// A crossing of zero, kept with its timer for clients that were away when it happened.
+public struct TimerEnd: Hashable, Sendable {
+  /// The zero, on the server clock.
+  public var at: Instant
+  /// The revision of the state that it made.
+  public var revision: Int
+  /// Whether a client was there to be sent it.
+  public var isDelivered: Bool
+
+  public init(at: Instant, revision: Int, isDelivered: Bool) {
+    self.at = at
+    self.revision = revision
+    self.isDelivered = isDelivered
+  }
+
+  /// So many of one timer are kept.
+  public static let kept = 16
 }
 
 /// A change that was made under a name, so that it is made once however often it is sent.
@@ -36,12 +55,22 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
   /// What was asked, in few bits, so that another request of the same name is told apart; nil where a server that
   /// did not keep it wrote the file.
   public let fingerprint: Int?
+  /// Whose request it was: a token, by some digits of its digest, or empty for all visitors without one. nil where a
+  /// server that did not keep it wrote the file; that one may be anybody's.
+  public let principal: String?
+  /// The network that a visitor without a token came from, so that one visitor's many requests push out only their own.
+  public let network: String?
 
-  public init(requestId: String, revision: Int, at: Instant, fingerprint: Int? = nil) {
+  public init(
+    requestId: String, revision: Int, at: Instant, fingerprint: Int? = nil,
+    principal: String? = nil, network: String? = nil
+  ) {
     self.requestId = requestId
     self.revision = revision
     self.at = at.sinceEpoch.inSeconds
     self.fingerprint = fingerprint
+    self.principal = principal
+    self.network = network
   }
 }
 

@@ -46,3 +46,10 @@ struct IPAddress: Hashable {
     }
   }
 }
+
+extension IPAddress {
+  /// The text of an address' network; what is no address stands for itself.
+  static func networkText(of address: String) -> String {
+    IPAddress(address)?.network.text ?? address
+  }
+}

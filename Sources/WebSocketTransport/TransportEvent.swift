@@ -46,6 +46,8 @@ public struct Handshake: Sendable, Equatable {
   public var peerAddress: String
   /// The subprotocols asked for, in their order; empty when none were.
   public var subprotocols: [String]
+  /// As in `HTTPRequest.peerNetwork`.
+  public var peerNetwork: String { IPAddress.networkText(of: peerAddress) }
 
   public init(
     query: [QueryItem] = [], headers: [String: String] = [:], peerAddress: String = "127.0.0.1",
@@ -83,8 +85,8 @@ public struct HTTPRequest: Sendable, Equatable {
   /// As in `Handshake.peerAddress`.
   public var peerAddress: String
 
-  /// Who has the peer's address has all of these: the address itself, or an IPv6 network of 64 bits.
-  public var peerNetwork: String { IPAddress(peerAddress)?.network.text ?? peerAddress }
+  /// The network of the peer: its address, or an IPv6 network of 64 bits, all of whose addresses are one client's.
+  public var peerNetwork: String { IPAddress.networkText(of: peerAddress) }
 
   /// The headers that are handed on; nothing else of a request's head reaches the server.
   public static let headersKept = [

@@ -36,7 +36,8 @@ async def test_start_with_a_duration_is_a_countdown(client, name):
 
     assert before - 1 < float(state["startDate"]) < time.time() + 1
     assert_fresh(state, D("90.5"))
-    for field in ("revision", "startDate", "lastElapsedTimeCalculatedAt", "elapsedTime", "time"):
+    assert state["run"] == state["revision"]
+    for field in ("revision", "run", "startDate", "lastElapsedTimeCalculatedAt", "elapsedTime", "time"):
         del state[field]
     assert state == {
         "timer": name, "status": "running", "type": "timer", "duration": D("90.5"), "stopDate": None,
@@ -544,7 +545,7 @@ async def test_reset_goes_back_to_the_start_value(client, name, before):
     assert state == {
         "timer": name, "status": "idle", "type": "timer", "duration": 60, "elapsedTime": 0, "time": 60,
         "startDate": None, "stopDate": None, "pausePeriods": [], "addedTime": 0, "atZero": "finish", "title": "Tea",
-        "warnings": [5],
+        "warnings": [5], "run": None,
     }
     assert (await client.snapshot("reset", name)).state(name)["status"] == "idle"
 

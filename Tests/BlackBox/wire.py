@@ -16,7 +16,7 @@ CAUSES = {
 }
 ERROR_CODES = {
     "timerHasNotStarted", "timerHasNotPaused", "timerAlreadyPaused", "timerAlreadyStarted", "invalidTimerType",
-    "badRequest", "outOfRange", "unknownCommand", "unknownTimer", "revisionMismatch", "unauthorized", "forbidden",
+    "badRequest", "outOfRange", "unknownCommand", "unknownTimer", "revisionMismatch", "runMismatch", "unauthorized", "forbidden",
     "tooManyTimers", "tooManySubscriptions", "rateLimited", "storageFailed", "shuttingDown",
 }
 # These come back as the client wrote them, so the rules for the server's own numbers do not bind them.
@@ -74,11 +74,16 @@ def elapsed_by_dates(state: dict) -> Decimal:
     return total
 
 
-def check_state(state: dict) -> None:
+def check_state(state: dict, in_tick: bool = False) -> None:
     """Asserts all that the protocol page promises of any state."""
     assert isinstance(state, dict), f"a state must be an object: {state!r}"
     expected = STATE_FIELDS | ({"duration"} if state.get("type") == "timer" else set())
-    expected |= {"message", "signal", "laps"} & set(state)
+    expected |= {"message", "signal"} & set(state)
+    if not in_tick:
+        expected |= {"run"} | {"laps"} & set(state)
+        is_run = state.get("status") != "idle"
+        assert (type(state.get("run")) is int) == is_run and (state["run"] is None) != is_run, state
+        assert not is_run or 0 < state["run"] <= state["revision"], state
     assert set(state) == expected, f"missing {expected - set(state)}, too many {set(state) - expected}: {state}"
     assert isinstance(state["timer"], str) and state["timer"], state
     assert type(state["revision"]) is int and state["revision"] > 0, state
@@ -164,7 +169,9 @@ def check_message(message: dict) -> None:
     if "event" in message:
         event = message["event"]
         if event == "hello":
-            assert set(message) == {"event", "server", "protocol", "epoch", "role", "now"}, message
+            assert set(message) == {
+                "event", "server", "protocol", "epoch", "role", "now", "history", "revision"}, message
+            assert message["history"] and type(message["revision"]) is int, message
         elif event == "snapshot":
             expected = {"event", "cause", "timers"}
             if message.get("cause") == "ended":
@@ -175,9 +182,8 @@ def check_message(message: dict) -> None:
             assert message["cause"] in CAUSES, message
             assert "late" not in message or message["cause"] == "ended", message
             for state in message["timers"]:
-                check_state(state)
+                check_state(state, in_tick=message["cause"] == "tick")
             if message["cause"] == "tick":
-                assert not any("laps" in state for state in message["timers"]), "a tick with laps"
                 assert message["timers"], "a tick about nothing"
                 assert all(state["status"] == "running" for state in message["timers"]), (
                     f"a tick carries running timers only: {message}")

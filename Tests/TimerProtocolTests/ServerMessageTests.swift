@@ -16,12 +16,13 @@ import TimerProtocol
 
   @Test func `begins a connection`() {
     let hello = Hello(
-      server: "timersync/1.0.0", epoch: "e\"1", role: "control", now: 1_764_480_000.000001)
+      server: "timersync/1.0.0", epoch: "e\"1", role: "control", now: 1_764_480_000.000001,
+      history: "h1", revision: 41)
 
     #expect(
       ServerMessage.hello(hello).json
         == #"{"event":"hello","server":"timersync/1.0.0","protocol":1,"epoch":"e\"1","#
-        + #""role":"control","now":1764480000.000001}"#)
+        + #""role":"control","now":1764480000.000001,"history":"h1","revision":41}"#)
   }
 
   @Test func `says yes`() throws {
@@ -221,9 +222,10 @@ import TimerProtocol
 @Suite struct `A number` {
   private func now(_ microseconds: Int64) -> String {
     let hello = Hello(
-      server: "s", epoch: "e", role: "view", now: Instant(microseconds: microseconds))
+      server: "s", epoch: "e", role: "view", now: Instant(microseconds: microseconds),
+      history: "", revision: 0)
     let json = ServerMessage.hello(hello).json
-    return String(json.split(separator: "\"now\":")[1].dropLast())
+    return String(json.split(separator: "\"now\":")[1].split(separator: ",")[0])
   }
 
   @Test(
@@ -242,7 +244,7 @@ import TimerProtocol
 
 @Suite struct `A text` {
   private func written(_ text: String) -> String {
-    let hello = Hello(server: text, epoch: "", role: "", now: 0)
+    let hello = Hello(server: text, epoch: "", role: "", now: 0, history: "", revision: 0)
     let json = ServerMessage.hello(hello).json
     return String(
       json.dropFirst(#"{"event":"hello","server":"#.count).split(separator: #","protocol""#)[0])

@@ -3,6 +3,7 @@ import TimerCore
 import TimerProtocol
 
 @testable import TimerServer
+@testable import TimerStorage
 
 @Suite struct `A change sent again under its name` {
   private static let add =
@@ -227,15 +228,21 @@ import TimerProtocol
 @Suite struct `The ledger of requests` {
   private static let request = RequestFingerprint(7)
 
-  private func key(_ text: String) -> RequestKey {
+  private func key(_ text: String, _ principal: Principal? = .visitors) -> IdempotencyKey {
     guard let key = RequestKey(text) else { preconditionFailure("\(text) is no request's name") }
-    return key
+    return IdempotencyKey(key, of: principal)
+  }
+
+  private func named(
+    _ text: String, _ principal: Principal = .visitors, from network: String? = "192.0.2.1"
+  ) -> NamedRequest {
+    NamedRequest(key: key(text, principal), fingerprint: Self.request, network: network)
   }
 
   @Test func `knows what was noted`() {
     var ledger = RequestLedger()
 
-    ledger.note(key("a"), Self.request, .pending(1), at: 0)
+    ledger.note(named("a"), .pending(1), at: 0)
 
     #expect(ledger.entry(key("a"), at: 0)?.fingerprint == Self.request)
     #expect(ledger.entry(key("b"), at: 0) == nil)
@@ -243,10 +250,10 @@ import TimerProtocol
 
   @Test func `forgets after ten minutes`() {
     var ledger = RequestLedger()
-    ledger.note(key("a"), Self.request, .made(.done), at: 0)
-    ledger.note(key("b"), Self.request, .made(.done), at: 1)
+    ledger.note(named("a"), .made(.done), at: 0)
+    ledger.note(named("b"), .made(.done), at: 1)
 
-    ledger.note(key("c"), Self.request, .made(.done), at: 600.5)
+    ledger.note(named("c"), .made(.done), at: 600.5)
 
     #expect(ledger.entry(key("a"), at: 600.5) == nil)
     #expect(ledger.entry(key("b"), at: 600.5) != nil)
@@ -255,7 +262,7 @@ import TimerProtocol
 
   @Test func `forgets what was not made`() {
     var ledger = RequestLedger()
-    ledger.note(key("a"), Self.request, .pending(1), at: 0)
+    ledger.note(named("a"), .pending(1), at: 0)
 
     ledger.drop(key("a"))
 
@@ -264,11 +271,11 @@ import TimerProtocol
 
   @Test func `keeps a name that was noted again`() {
     var ledger = RequestLedger()
-    ledger.note(key("a"), Self.request, .made(.done), at: 0)
+    ledger.note(named("a"), .made(.done), at: 0)
     ledger.drop(key("a"))
-    ledger.note(key("a"), Self.request, .made(.done), at: 500)
+    ledger.note(named("a"), .made(.done), at: 500)
 
-    ledger.note(key("b"), Self.request, .made(.done), at: 700)
+    ledger.note(named("b"), .made(.done), at: 700)
 
     #expect(ledger.entry(key("a"), at: 700) != nil)
   }
@@ -276,7 +283,7 @@ import TimerProtocol
   @Test func `tells both spellings of é apart`() {
     var ledger = RequestLedger()
 
-    ledger.note(key("\u{E9}"), Self.request, .pending(1), at: 0)
+    ledger.note(named("\u{E9}"), .pending(1), at: 0)
 
     #expect(ledger.entry(key("e\u{301}"), at: 0) == nil)
   }
@@ -292,7 +299,7 @@ import TimerProtocol
         id: tea, revision: revision, settings: TimerSettings(type: .stopwatch),
         run: RestoreTimerData(.stopwatch, startingAt: 0), laps: Array(repeating: 1, count: 1_000),
         endedAt: nil, changedAt: 0)
-      ledger.note(key("\(revision)"), Self.request, .pending(UInt64(revision)), at: 0)
+      ledger.note(named("\(revision)"), .pending(UInt64(revision)), at: 0)
       ledger.settle(key("\(revision)"), .timer(TimerReading(timer, at: 0)))
     }
 
@@ -314,10 +321,53 @@ import TimerProtocol
 
     for index in 0..<50_000 {
       ledger.note(
-        key("\(index)"), Self.request, .made(.done), at: Instant(microseconds: Int64(index)))
+        named("\(index)"), .made(.done), at: Instant(microseconds: Int64(index)))
     }
 
     #expect(ledger.entry(key("0"), at: Instant(microseconds: 50_000)) == nil)
     #expect(ledger.entry(key("49999"), at: Instant(microseconds: 50_000)) != nil)
+    let kept = (0..<50_000).count {
+      ledger.entry(key("\($0)"), at: Instant(microseconds: 50_000)) != nil
+    }
+    #expect((20_000...22_000).contains(kept))
+  }
+
+  @Test func `keeps apart what two principals call by one name`() {
+    var ledger = RequestLedger()
+    let stage = Principal(text: "stage")
+    ledger.note(named("1", stage, from: nil), .pending(1), at: 0)
+
+    #expect(ledger.entry(key("1", stage), at: 0) != nil)
+    #expect(ledger.entry(key("1"), at: 0) == nil)
+    #expect(ledger.entry(key("1", Principal(text: "lobby")), at: 0) == nil)
+  }
+
+  @Test func `takes a record without a principal for anybody's`() {
+    var contents = TimerFolder.Contents()
+    contents.requests = [
+      RecentRequest(
+        timer: "tea", requestId: "1", revision: 4, at: 5, removed: false, fingerprint: 7,
+        principal: nil, network: nil)
+    ]
+    var ledger = RequestLedger()
+    ledger.restore(contents, on: ClockReading(server: 6, boot: 6, bootID: "b"))
+
+    #expect(ledger.entry(key("1", Principal(text: "stage")), at: 6) != nil)
+    #expect(ledger.entry(key("1"), at: 6) != nil)
+  }
+
+  @Test(arguments: [Principal(text: "stage"), .visitors])
+  func `loses nobody's names to another's flood`(_ principal: Principal) {
+    var ledger = RequestLedger()
+    let network = principal == .visitors ? "192.0.2.7" : nil
+    for index in 0..<100 {
+      ledger.note(named("mine \(index)", principal, from: network), .made(.done), at: 0)
+    }
+
+    for index in 0..<60_000 { ledger.note(named("\(index)"), .made(.done), at: 1) }
+
+    #expect((0..<100).allSatisfy { ledger.entry(key("mine \($0)", principal), at: 1) != nil })
+    #expect(ledger.entry(key("0"), at: 1) == nil)
+    #expect(ledger.entry(key("59999"), at: 1) != nil)
   }
 }

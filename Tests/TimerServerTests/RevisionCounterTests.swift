@@ -77,7 +77,7 @@ import TimerStorage
         timer: tea, request: AnsweredRequest(requestId: "r-\($0)", revision: $0, at: 0))
     }
 
-    let records = removals.map { counter.recordIfDue(Self.clock, removal: $0) }
+    let records = removals.map { counter.recordIfDue(Self.clock, removals: [$0]) }
 
     #expect(records.map { $0?.removals } == removals.map { [$0] })
     #expect(records.map { $0?.revisionCeiling } == [first.revisionCeiling, first.revisionCeiling])

@@ -198,9 +198,40 @@ import TimerStorage
     #expect(record.answered == [])
   }
 
-  @Test func `remembers a zero that nobody was told of`() throws {
+  @Test func `remembers its last zeros, and which of them nobody was sent`() throws {
     var record = TimerRecord.make()
-    record.untoldEnds = [Self.start + 300]
+    record.ends = [
+      TimerEnd(at: Self.start + 200, revision: 3, isDelivered: true),
+      TimerEnd(at: Self.start + 300, revision: 5, isDelivered: false),
+    ]
+
+    #expect(try TimerRecord(contents: record.contents(), id: id("tea")) == record)
+  }
+
+  @Test func `of a server before takes up a zero that nobody was sent`() throws {
+    let contents =
+      #"{"version":1,"timer":"tea","type":"timer","duration":90,"revision":7,"#
+      + #""untoldEnds":[1764480300.5]}"#
+
+    let record = try TimerRecord(contents: Data(contents.utf8), id: id("tea"))
+
+    #expect(
+      record.ends == [TimerEnd(at: 1_764_480_300.5, revision: 7, isDelivered: false)])
+  }
+
+  @Test func `tells servers before of a zero that nobody was sent`() {
+    var record = TimerRecord.make()
+    record.ends = [TimerEnd(at: 1_764_480_300.5, revision: 5, isDelivered: false)]
+
+    let text = String(decoding: record.contents(), as: UTF8.self)
+    #expect(text.contains("\"untoldEnds\": [1764480300.5]"))
+  }
+
+  @Test func `keeps which run it is in, and when that last changed`() throws {
+    var record = TimerRecord.make()
+    record.timer.runRevision = 12
+    record.timer.runChangedAt = Self.start + 1
+    record.timer.changedAt = Self.start + 9
 
     #expect(try TimerRecord(contents: record.contents(), id: id("tea")) == record)
   }

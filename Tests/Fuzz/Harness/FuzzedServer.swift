@@ -222,8 +222,8 @@ struct FuzzedServer {
     carryOut(actions)
     guard !isStopped else { return }
     require(
-      wakeAt == hub.deadlines.first.map { max($0, now) },
-      "what is due at \(String(describing: hub.deadlines.first)) is not waited for")
+      wakeAt == hub.nextDeadline.map { max($0, now) },
+      "what is due at \(String(describing: hub.nextDeadline)) is not waited for")
   }
 
   private mutating func carryOut(_ actions: HubActions) {

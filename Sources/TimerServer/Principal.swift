@@ -1,0 +1,49 @@
+import TimerProtocol
+import TimerStorage
+
+/// Whose idempotency keys are one set: a token's, or those of all visitors without one.
+///
+/// A token is known by its digest and not by its name, which may be given again to another one.
+struct Principal: Hashable, Sendable {
+  /// Some digits of the token's digest; empty for visitors without a token.
+  let text: String
+
+  static let visitors = Principal(text: "")
+
+  init(text: String) {
+    self.text = text
+  }
+
+  init(_ token: Token) {
+    text = String(token.digest.hexadecimal.prefix(Self.digits))
+  }
+
+  private static let digits = 16
+}
+
+/// Whoever asks for something: what it may do, and where it comes from.
+struct Caller {
+  let grant: Grant
+  /// The address, or the IPv6 network, that visitors without a token share their quota by.
+  let network: String
+
+  /// A change of this name, if it has one, as this caller's own.
+  func named(_ request: ClientRequest) -> NamedRequest? {
+    guard let key = request.requestKey, let fingerprint = request.fingerprint else { return nil }
+    return NamedRequest(
+      key: IdempotencyKey(key, of: grant.principal), fingerprint: fingerprint,
+      network: grant.token == nil ? network : nil)
+  }
+}
+
+/// A change's name, which stands for one change of one principal.
+struct IdempotencyKey: Hashable {
+  let key: RequestKey
+  /// nil for a request that was kept by a server that did not keep whose it was: it may be anybody's.
+  let principal: Principal?
+
+  init(_ key: RequestKey, of principal: Principal?) {
+    self.key = key
+    self.principal = principal
+  }
+}
