@@ -85,8 +85,7 @@ extension Hub {
       throw ErrorReply(
         .unauthorized, "a change by GET needs a token, as in \"?token=…\"; or send it by POST")
     }
-    change(
-        message, by: .http(id), Caller(grant: grant, network: request.peerNetwork), at: now, &actions)
+    change(message, by: .http(id), Caller(request, grant), at: now, &actions)
   }
 
   private mutating func command(
@@ -94,8 +93,7 @@ extension Hub {
     at now: Instant, _ actions: inout HubActions
   ) {
     if message.request.isChange {
-      change(
-        message, by: .http(id), Caller(grant: grant, network: request.peerNetwork), at: now, &actions)
+      change(message, by: .http(id), Caller(request, grant), at: now, &actions)
       return
     }
     do {

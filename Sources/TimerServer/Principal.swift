@@ -1,5 +1,5 @@
 import TimerProtocol
-import TimerStorage
+import WebSocketTransport
 
 /// Whose idempotency keys are one set: a token's, or those of all visitors without one.
 ///
@@ -26,6 +26,15 @@ struct Caller {
   let grant: Grant
   /// The address, or the IPv6 network, that visitors without a token share their quota by.
   let network: String
+
+  init(grant: Grant, network: String) {
+    self.grant = grant
+    self.network = network
+  }
+
+  init(_ request: HTTPRequest, _ grant: Grant) {
+    self.init(grant: grant, network: request.peerNetwork)
+  }
 
   /// A change of this name, if it has one, as this caller's own.
   func named(_ request: ClientRequest) -> NamedRequest? {

@@ -25,7 +25,8 @@ struct SubscriptionQuery: Equatable {
     for item in query where !Self.known.contains(item.name) {
       throw ErrorReply(
         .badRequest,
-        "the URL has no parameter \"\(item.name)\" here; it may have: timer, interval, since, token")
+        "the URL has no parameter \"\(item.name)\" here; it may have: timer, interval, since, token"
+      )
     }
     let interval = try Self.interval(query.filter { $0.name == "interval" })
     let since = try Self.since(query.filter { $0.name == "since" })

@@ -166,7 +166,7 @@ import TimerCore
 
     try bench.apply(.lap)
 
-    #expect(bench.timer?.laps == [10, 20, 20])
+    #expect(bench.timer?.laps == [10, 15, 20])
     #expect(throws: TimerRefusal.outOfRange(field: "seconds", limit: 0)) {
       try bench.apply(.addElapsedTime(-1, clamp: false))
     }

@@ -8,6 +8,7 @@ import TimerProtocol
     (.timerAlreadyPaused, 409, false), (.timerAlreadyStarted, 409, false),
     (.invalidTimerType, 409, false), (.badRequest, 400, false), (.outOfRange, 400, false),
     (.unknownCommand, 400, false), (.unknownTimer, 404, false), (.revisionMismatch, 409, false),
+    (.runMismatch, 409, false),
     (.unauthorized, 401, false), (.forbidden, 403, false), (.tooManyTimers, 429, false),
     (.tooManySubscriptions, 429, false), (.rateLimited, 429, true), (.storageFailed, 507, true),
     (.shuttingDown, 503, true),
@@ -23,7 +24,7 @@ import TimerProtocol
 
   @Test func `is one of the protocol page's`() {
     #expect(ErrorCode.allCases.map(\.rawValue).sorted() == Self.table.map(\.0.rawValue).sorted())
-    #expect(ErrorCode.allCases.count == 17)
+    #expect(ErrorCode.allCases.count == 18)
   }
 }
 

@@ -8,7 +8,7 @@ import TimerProtocol
     + #""elapsedTime":129,"time":171,"startDate":1764480000.25,"stopDate":null,"#
     + #""pausePeriods":[{"pause":1764480060.25,"start":1764480071}],"#
     + #""lastElapsedTimeCalculatedAt":1764480140,"addedTime":0,"atZero":"overtime","#
-    + #""title":"Pasta","warnings":[60,10]}"#
+    + #""title":"Pasta","warnings":[60,10],"run":12}"#
 
   private var tag: ReplyTag {
     get throws { try read(#"{"id":"a1","command":"list"}"#).tag }
@@ -207,10 +207,10 @@ import TimerProtocol
   @Test func `tells what the one who speaks is shown, and the laps`() {
     #expect(
       ServerMessage.snapshot(.lapped, [reading]).json
-        .hasSuffix(Self.speaker + #","laps":[1.5,3.000001]}]}"#))
+        .hasSuffix(Self.speaker + #","run":3,"laps":[1.5,3.000001]}]}"#))
     #expect(
       ServerMessage.accepted(.none, .timer(reading)).json
-        .hasSuffix(Self.speaker + #","laps":[1.5,3.000001]}}"#))
+        .hasSuffix(Self.speaker + #","run":3,"laps":[1.5,3.000001]}}"#))
   }
 
   @Test func `leaves laps out of a tick`() {

@@ -29,6 +29,8 @@ struct HubBench {
   /// What is on the disk.
   private(set) var records: [TimerID: TimerRecord]
   private(set) var server: ServerRecord
+  /// The named changes that the disk knows of.
+  private var register: RequestRegister
 
   /// Each revision that ever was on the disk.
   private(set) var durableRevisions: Set<Int> = []
@@ -40,19 +42,25 @@ struct HubBench {
   private var lastNumber: UInt64 = 0
 
   static let start: Instant = 1_764_480_000.25
+  /// Names the data of the bench's disk.
+  static let history = "history-1"
   static let diskFull = DiskError("write", "/data/.timersync/log", code: ENOSPC)
 
   private init(
     _ options: HubOptions, _ clock: ClockAnchor, _ records: [TimerID: TimerRecord],
-    _ server: ServerRecord
+    _ server: ServerRecord, _ requests: RequestRegister = RequestRegister()
   ) {
     self.clock = clock
+    register = requests
+    let requests = requests.requests
     self.records = records
     self.server = server
     now = clock.start.server
     var contents = TimerFolder.Contents()
     contents.timers = records.values.sorted { $0.timer.id < $1.timer.id }
     contents.server = server
+    contents.history = Self.history
+    contents.requests = requests
     var actions = HubActions()
     hub = Hub(options, clock: clock, contents: contents, at: now, &actions)
     carryOut(actions)
@@ -85,7 +93,7 @@ struct HubBench {
       bootID: onAnotherBoot ? "boot-2" : before.bootID)
     var options = hub.options
     options.epoch = "epoch-2"
-    return HubBench(options, ClockAnchor(start: reading), records, server)
+    return HubBench(options, ClockAnchor(start: reading), records, server, register)
   }
 }
 
@@ -239,8 +247,10 @@ extension HubBench {
     for (id, record) in write.timers {
       records[id] = record
       durableRevisions.formUnion([record?.timer.revision].compactMap(\.self))
+      durableRevisions.formUnion((record?.ends ?? []).map(\.revision))
     }
     server = write.server ?? server
+    register.note(write)
   }
 }
 
