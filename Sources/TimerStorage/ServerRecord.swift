@@ -10,6 +10,8 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   public var removals: [Removal]
   /// What the clocks said when it was written.
   public var clock: ClockReading?
+  /// The last readings of earlier starts of the machine that files may still refer to, oldest first.
+  public var earlierClocks: [ClockReading]?
 
   /// A removal that was answered.
   public struct Removal: Codable, Hashable, Sendable {
@@ -20,6 +22,11 @@ public struct ServerRecord: Codable, Hashable, Sendable {
       self.timer = timer.name
       self.request = request
     }
+
+    fileprivate init(timer: String, request: AnsweredRequest) {
+      self.timer = timer
+      self.request = request
+    }
   }
 
   public init(
@@ -28,6 +35,23 @@ public struct ServerRecord: Codable, Hashable, Sendable {
     self.revisionCeiling = revisionCeiling
     self.removals = removals
     self.clock = clock
+  }
+
+  /// The last reading of each start of the machine that is known, oldest first.
+  public var lastClocks: [ClockReading] {
+    (earlierClocks ?? []) + [clock].compactMap(\.self)
+  }
+
+  /// The same on the clock of `now`.
+  func moved(to now: ClockReading) -> ServerRecord {
+    guard let clock else { return self }
+    let shift = clock.shift(to: now)
+    var moved = self
+    moved.clock = now
+    moved.removals = removals.map {
+      Removal(timer: $0.timer, request: $0.request.shifted(by: shift))
+    }
+    return moved
   }
 
   static let fileName = FileName(".server")

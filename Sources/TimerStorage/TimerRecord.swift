@@ -22,6 +22,15 @@ public struct TimerRecord: Hashable, Sendable {
     self.untoldEnds = untoldEnds
   }
 
+  /// The same on the clock of `now`: every instant moves, so that each means what it did. `later` are readings that
+  /// may tell of a wall clock that was set after this record was written.
+  public func moved(to now: ClockReading, by later: [ClockReading] = []) -> TimerRecord {
+    let shift = clock.shift(to: now, by: later)
+    return TimerRecord(
+      timer: timer.shifted(by: shift), clock: now, answered: answered.map { $0.shifted(by: shift) },
+      untoldEnds: untoldEnds.map { $0 + shift })
+  }
+
   /// The version of the shape that is written; all before it can be read.
   public static let version = 1
 }
@@ -42,6 +51,13 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
     self.revision = revision
     self.at = at.sinceEpoch.inSeconds
     self.fingerprint = fingerprint
+  }
+
+  /// The same on a clock that reads `shift` more.
+  func shifted(by shift: Seconds) -> AnsweredRequest {
+    AnsweredRequest(
+      requestId: requestId, revision: revision, at: Instant(Seconds(clamping: at)) + shift,
+      fingerprint: fingerprint)
   }
 }
 
