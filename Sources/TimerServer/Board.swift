@@ -13,7 +13,13 @@ struct Board {
   private var lastTicket: UInt64 = 0
   /// The highest ticket whose report came: the disk needs no memory of failures before it.
   private var lastReported: UInt64 = 0
-  let clock: ClockAnchor
+  var clock: ClockAnchor
+  /// The last readings of earlier starts of the machine that files still refer to.
+  private var earlierClocks: [ClockReading] = []
+  /// How far ahead of the server clock the disk knows the wall clock to be.
+  private var storedWallOffset: Seconds?
+  /// No revision above this one was shown yet.
+  private(set) var publishedRevision: Int
 
   private struct Slot {
     var durable: SharedTimer?
@@ -28,6 +34,7 @@ struct Board {
   init(clock: ClockAnchor, server: ServerRecord = ServerRecord()) {
     self.clock = clock
     revisions = RevisionCounter(server)
+    publishedRevision = server.revisionCeiling
   }
 
   // MARK: Looking
@@ -70,12 +77,13 @@ struct Board {
 
   // MARK: Deciding
 
-  /// Takes up a timer as it was found on the disk.
-  mutating func restore(_ record: TimerRecord, shifted: SharedTimer) {
+  /// Takes up a timer as it was found on the disk, on the clock of this process.
+  mutating func restore(_ record: TimerRecord) {
     revisions.note(record.timer.revision)
+    publishedRevision = max(publishedRevision, record.timer.revision)
     keep(
       Slot(
-        durable: shifted, latest: shifted, ticket: nil, answered: record.answered,
+        durable: record.timer, latest: record.timer, ticket: nil, answered: record.answered,
         untoldEnds: record.untoldEnds), of: record.timer.id)
   }
 
@@ -129,12 +137,13 @@ struct Board {
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
     }
-    change.server = revisions.recordIfDue(clock.reading(at: now), removal: removal)
+    change.revision = revisions.last
+    change.server = serverRecord(at: now, removal: removal)
     pending[lastTicket] = change
     return TimerWrite(
       ticket: lastTicket, timers: records, server: change.server,
       bases: bases,
-      reported: lastReported)
+      reported: lastReported, clock: clock.reading(at: now))
   }
 
   /// Somebody was told of a late crossing: it is told no more, not by a later server either.
@@ -147,7 +156,7 @@ struct Board {
     pending[lastTicket] = PendingChange(ticket: lastTicket)
     return TimerWrite(
       ticket: lastTicket, timers: [id: record(of: slot, at: now)], bases: bases,
-      reported: lastReported)
+      reported: lastReported, clock: clock.reading(at: now))
   }
 
   private func record(of slot: Slot, at now: Instant) -> TimerRecord? {
@@ -162,10 +171,12 @@ struct Board {
   mutating func adoptFarewell(at now: Instant) -> TimerWrite {
     lastTicket += 1
     pending[lastTicket] = PendingChange(ticket: lastTicket)
+    var server = revisions.farewell(clock.reading(at: now))
+    server.earlierClocks = earlierClocks.isEmpty ? nil : earlierClocks
     return TimerWrite(
-      ticket: lastTicket, timers: [:], server: revisions.farewell(clock.reading(at: now)),
+      ticket: lastTicket, timers: [:], server: server,
       bases: [],
-      reported: lastReported)
+      reported: lastReported, clock: server.clock)
   }
 
   /// Lets somebody wait for a write.
@@ -181,13 +192,66 @@ struct Board {
     latestCount += (slot.latest == nil ? 0 : 1) - (before?.latest == nil ? 0 : 1)
   }
 
+  // MARK: The clocks
+
+  /// Takes up what the clocks said when files were written; before any timer is restored.
+  mutating func restoreClocks(_ contents: TimerFolder.Contents, at now: Instant) {
+    let present = clock.reading(at: now)
+    let readings = contents.timers.map(\.clock)
+    let boots = Set(readings.map(\.bootID))
+    earlierClocks = contents.server.lastClocks.filter {
+      $0.bootID != present.bootID && boots.contains($0.bootID)
+    }.suffix(Self.earlierClocksMax)
+    // A clock that was set while no server ran: nothing on the disk may know of it yet.
+    let known = contents.server.clock.flatMap { $0.agrees(with: present) ? $0 : nil }
+    let isBehind = readings.contains {
+      $0.bootID == present.bootID && !$0.agrees(with: present)
+        && $0.bootTime > known?.bootTime ?? -.infinity
+    }
+    storedWallOffset = isBehind ? nil : clock.wallOffset
+  }
+
+  private static let earlierClocksMax = 64
+
+  /// A record that somebody wrote, on the clock of this process.
+  func moved(_ record: TimerRecord, at now: Instant) -> TimerRecord {
+    record.moved(to: clock.reading(at: now), by: earlierClocks)
+  }
+
+  /// Whether the disk knows another wall clock than that of now.
+  var isClockDue: Bool { storedWallOffset != clock.wallOffset }
+
+  /// What the server remembers, when that has to be written beside the next change.
+  private func serverRecord(at now: Instant, removal: ServerRecord.Removal?) -> ServerRecord? {
+    let reading = clock.reading(at: now)
+    var record = revisions.recordIfDue(reading, removal: removal)
+    if record == nil, isClockDue { record = revisions.record(reading) }
+    if !earlierClocks.isEmpty { record?.earlierClocks = earlierClocks }
+    return record
+  }
+
+  /// Writes what the clocks say, and nothing else.
+  mutating func adoptClock(at now: Instant) -> TimerWrite {
+    lastTicket += 1
+    var change = PendingChange(ticket: lastTicket)
+    change.server = serverRecord(at: now, removal: nil)
+    pending[lastTicket] = change
+    return TimerWrite(
+      ticket: lastTicket, timers: [:], server: change.server, reported: lastReported,
+      clock: change.server?.clock)
+  }
+
   // MARK: What became of it
 
   /// A write is durable: what it held may be shown.
   mutating func settle(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = pending.removeValue(forKey: ticket) else { return nil }
-    if let server = change.server { revisions.recordWasStored(server) }
+    publishedRevision = max(publishedRevision, change.revision)
+    if let server = change.server {
+      revisions.recordWasStored(server)
+      storedWallOffset = server.clock?.wallOffset
+    }
     for proposal in change.proposals {
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
@@ -215,6 +279,14 @@ struct Board {
   }
 }
 
+extension ClockReading {
+  /// Whether the wall clock was not set between two readings of one start of the machine.
+  fileprivate func agrees(with other: ClockReading) -> Bool {
+    guard let step = wallStep(to: other) else { return false }
+    return max(step, -step) < WallClockMonitor.changeMin
+  }
+}
+
 /// What a timer is to become, and why.
 struct Proposal: Equatable {
   let id: TimerID
@@ -235,6 +307,8 @@ struct PendingChange {
   var waiters: [Waiter] = []
   /// What the server remembers, as far as this write holds it.
   var server: ServerRecord?
+  /// The highest revision that it gave.
+  var revision = 0
 
   /// The states that came of it, each as of the instant of its change.
   var readings: [TimerReading] {

@@ -68,6 +68,7 @@ extension Hub {
   ) {
     guard let change = board.revert(ticket) else { return }
     actions.log(.error, "a change could not be stored: \(error)")
+    retryClockRecord(at: now)
     for proposal in change.proposals {
       follow(proposal.id, at: now)
       // A crossing that is due all the same is tried again a little later.
@@ -104,8 +105,7 @@ extension Hub {
     case .edited(let record):
       let id = record.timer.id
       quarantine.forget(id)
-      let shift = record.clock.shift(to: board.clock.reading(at: now))
-      var timer = record.timer.shifted(by: shift)
+      var timer = board.moved(record, at: now).timer
       timer.changedAt = now
       guard !timer.isSame(as: board.latest(id)) else { return }
       adopt([Proposal(id: id, after: timer, cause: .external)], at: now, &actions)

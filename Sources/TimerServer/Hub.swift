@@ -25,6 +25,9 @@ struct Hub {
   var untouched: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
+  /// Why no change is taken, in words that anybody may read; nil while changes are taken.
+  var storageTrouble: String?
+  var publication = StatusPublication()
   /// nil until there is a file of tokens.
   var tokens: TokenBook?
   private var armed: Instant?
@@ -35,6 +38,12 @@ struct Hub {
     case tick(GroupID)
     /// The next token ends.
     case tokenEnd
+    /// The server looks at the wall clock.
+    case wallClock
+    /// What the clocks say is written once more, after the disk refused it.
+    case clockRecord
+    /// The status has changed again, soon after it was sent.
+    case status
     /// The disk had its time; the server stops all the same.
     case stop
   }
@@ -55,19 +64,21 @@ struct Hub {
     self.options = options
     httpBudgets = AddressBudgets(options.httpRequests)
     board = Board(clock: clock, server: contents.server)
+    board.restoreClocks(contents, at: now)
+    // From here on everything is on the clock of this process.
+    let contents = contents.moved(to: clock.reading(at: now))
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents.faults)
     ledger.restore(contents, on: clock.reading(at: now))
-    for record in contents.timers {
-      let shift = record.clock.shift(to: clock.reading(at: now))
-      board.restore(record, shifted: record.timer.shifted(by: shift))
-    }
+    for record in contents.timers { board.restore(record) }
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
     untouched = running
     tokens = options.tokens
-    deadlines.set(.tokenEnd, tokens?.nextEnd(after: now))
+    awaitTokenEnd(at: now)
+    storeClockIfDue(at: now, &actions)
+    deadlines.set(.wallClock, now + Self.wallClockPause)
   }
 
   mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
@@ -82,8 +93,10 @@ struct Hub {
       for change in changes { adopt(change, at: now, &actions) }
     case .disk(.filesBehind(let errors)): note(errors, &actions)
     case .tokens(let tokens): adopt(tokens, at: now, &actions)
+    case .wallOffset(let offset): follow(wallOffset: offset, at: now, &actions)
     }
     advance(to: now, &actions)
+    publishStatus(at: now, &actions)
     rearm(at: now, &actions)
   }
 
@@ -110,6 +123,11 @@ struct Hub {
       case .zero(let id): crossZero(id, at: now, &actions)
       case .tick(let group): tick(group, due: due.instant, at: now, &actions)
       case .tokenEnd: followTokens(at: now, &actions)
+      // The server has looked before it handed this over.
+      case .wallClock: deadlines.set(.wallClock, now + Self.wallClockPause)
+      case .clockRecord: storeClockIfDue(at: now, &actions)
+      // The end of each event publishes what has changed.
+      case .status: break
       case .stop: finishStopping(&actions)
       }
     }
@@ -150,6 +168,7 @@ struct Hub {
     guard case .storing = stopping else { return }
     stopping = .drained
     deadlines.remove(.stop)
+    deadlines.remove(.wallClock)
     actions.transport.append(.stop)
   }
 }
@@ -160,6 +179,8 @@ public struct HubOptions: Sendable {
   public var serverName = "timersync/\(Version.text)"
   /// New at each start.
   public var epoch: String
+  /// Kept with the data; new when changes that were answered are lost.
+  public var history: String
   /// What a visitor without a token may do; nil: everything until there are tokens, nothing from then on.
   public var anonymousRole: Role?
   /// nil when there is no file of tokens.
@@ -186,6 +207,7 @@ public struct HubOptions: Sendable {
 
   public init(epoch: String) {
     self.epoch = epoch
+    history = epoch
   }
 }
 
@@ -199,6 +221,7 @@ struct Counters: Equatable {
   var wrongTokens = 0
   var dismissals: [Dismissal: Int] = [:]
   var timesHeldBack = 0
+  var clockSteps = 0
 }
 
 /// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.

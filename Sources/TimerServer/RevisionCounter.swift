@@ -5,7 +5,7 @@ import TimerStorage
 ///
 /// The disk holds a ceiling above all that was given; it is raised in steps, so that it is written seldom.
 struct RevisionCounter {
-  private var last: Int
+  private(set) var last: Int
   private var ceiling: Int
   /// What the disk was seen to hold: a write may fail while others that were decided after it do not, so each one
   /// carries the record until one of them is durable.
@@ -35,8 +35,12 @@ struct RevisionCounter {
   /// A removal that had a name always goes with one: it leaves no file that could tell the disk's register of it.
   func recordIfDue(_ clock: ClockReading, removal: ServerRecord.Removal? = nil) -> ServerRecord? {
     guard removal != nil || ceiling != storedCeiling else { return nil }
-    return ServerRecord(
-      revisionCeiling: ceiling, removals: [removal].compactMap(\.self), clock: clock)
+    return record(clock, removal: removal)
+  }
+
+  /// What to write, due or not.
+  func record(_ clock: ClockReading, removal: ServerRecord.Removal? = nil) -> ServerRecord {
+    ServerRecord(revisionCeiling: ceiling, removals: [removal].compactMap(\.self), clock: clock)
   }
 
   mutating func recordWasStored(_ record: ServerRecord) {
