@@ -19,7 +19,8 @@ async def test_hello_word_for_word(server, connect):
     """The first message has exactly these fields."""
     client = await connect(server)
     Play(client)._match(
-        {"event": "hello", "server": "$text", "protocol": 1, "epoch": "$epoch", "role": "control", "now": "$instant"},
+        {"event": "hello", "server": "$text", "protocol": 1, "epoch": "$epoch", "role": "control", "now": "$instant",
+         "history": "$text", "revision": 0, "wallOffset": 0, "writable": True},
         client.hello, "hello")
     assert client.hello["server"].startswith("timersync/")
 
