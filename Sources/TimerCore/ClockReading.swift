@@ -7,37 +7,63 @@ public struct ClockReading: Codable, Hashable, Sendable {
   public var bootTime: Double
   /// Names this start of the machine; another one names another.
   public var bootID: String
+  /// The wall clock, in seconds since 1970; nil where a version that did not keep it wrote the file.
+  public var wall: Double?
 
-  public init(server: Instant, boot: Seconds, bootID: String) {
+  public init(server: Instant, boot: Seconds, bootID: String, wall: WallTime? = nil) {
     serverTime = server.sinceEpoch.inSeconds
     bootTime = boot.inSeconds
     self.bootID = bootID
+    self.wall = wall?.sinceEpoch.inSeconds
   }
 
   public var server: Instant { Instant(Seconds(clamping: serverTime)) }
   public var boot: Seconds { Seconds(clamping: bootTime) }
+  /// The wall clock; a reading without one is taken at its word that nobody had set the clock since the
+  /// server's start.
+  public var wallTime: WallTime { WallTime(Seconds(clamping: wall ?? serverTime)) }
+  /// The wall clock minus the server clock.
+  public var wallOffset: Seconds { wallTime.sinceEpoch - server.sinceEpoch }
 
   /// By how much instants of this reading's clock have to move to mean the same on the clock of `now`.
   ///
   /// Since the same start of the machine the boot time tells what has passed, whatever became of the wall
-  /// clock. Over a new start only the wall clock can; where it went back, nothing has passed.
-  public func shift(to now: ClockReading) -> Seconds {
-    if bootID == now.bootID {
-      return now.server - (server + max(.zero, now.boot - boot))
+  /// clock. Over a new start only the wall clock can; where it went back, nothing has passed. The wall clock
+  /// may have been set after this reading: then `later` may have a reading of the same start of the machine that
+  /// knows, and boot time leads there.
+  public func shift(to now: ClockReading, by later: [ClockReading] = []) -> Seconds {
+    if bootID == now.bootID { return shiftWithinBoot(to: now) }
+    if let last = later.last(where: { $0.isLater(inBootOf: self) }) {
+      return shiftWithinBoot(to: last) + last.shift(to: now)
     }
-    return min(.zero, now.server - server)
+    let passed = max(.zero, now.wallTime - wallTime)
+    return now.server - (server + passed)
+  }
+
+  private func shiftWithinBoot(to now: ClockReading) -> Seconds {
+    now.server - (server + max(.zero, now.boot - boot))
+  }
+
+  /// Whether it tells the wall clock of no earlier moment in the same start of the machine.
+  private func isLater(inBootOf other: ClockReading) -> Bool {
+    wall != nil && bootID == other.bootID && bootTime >= other.bootTime
+  }
+
+  /// By how much the wall clock was set between this reading and `now`; nil when the machine was started anew.
+  public func wallStep(to now: ClockReading) -> Seconds? {
+    guard bootID == now.bootID else { return nil }
+    return (now.wallTime - wallTime) - (now.boot - boot)
   }
 }
 
 extension SharedTimer {
-  /// The same timer on a clock that reads `shift` more; a finished run stays where it was.
+  /// The same timer on a clock that reads `shift` more.
   public func shifted(by shift: Seconds) -> SharedTimer {
     guard shift != .zero else { return self }
     var next = self
     next.changedAt = changedAt + shift
     next.runChangedAt = runChangedAt + shift
     next.settings = settings.shifted(by: shift)
-    guard isActive else { return next }
     next.endedAt = endedAt.map { $0 + shift }
     next.run = run?.shifted(by: shift)
     return next

@@ -1,8 +1,23 @@
 import JSONText
+public import TimerCore
 
 /// What `/healthz` answers.
 public struct Health: Equatable, Sendable {
   public var faults: [Fault]
+  public var clock: Clock
+
+  /// How the wall clock stands to the server clock.
+  public struct Clock: Equatable, Sendable {
+    /// The wall clock minus the server clock.
+    public var wallOffset: Seconds
+    /// How often it has changed since the start.
+    public var steps: Int
+
+    public init(wallOffset: Seconds = .zero, steps: Int = 0) {
+      self.wallOffset = wallOffset
+      self.steps = steps
+    }
+  }
 
   /// A file of the data folder that holds no timer.
   public struct Fault: Equatable, Sendable {
@@ -18,8 +33,9 @@ public struct Health: Equatable, Sendable {
     }
   }
 
-  public init(faults: [Fault]) {
+  public init(faults: [Fault], clock: Clock) {
     self.faults = faults
+    self.clock = clock
   }
 
   public var text: [UInt8] {
@@ -32,6 +48,10 @@ public struct Health: Equatable, Sendable {
           $0.member("reason", fault.reason)
           if let path = fault.movedTo { $0.member("movedTo", path) }
         }
+      }
+      writer.member("clock") {
+        $0.member("wallOffset", clock.wallOffset)
+        $0.member("steps", clock.steps)
       }
     }
     return writer.bytes

@@ -9,6 +9,7 @@ public enum ServerMessage: Equatable, Sendable {
   case refused(ReplyTag, ErrorReply, timer: TimerReading?)
   case snapshot(SnapshotCause, [TimerReading])
   case removed(TimerID)
+  case server(ServerStatus)
 }
 
 /// The first message on each connection.
@@ -18,13 +19,16 @@ public struct Hello: Equatable, Sendable {
   public var epoch: String
   public var role: String
   public var now: Instant
-  /// Names what the data went through; new when changes that were answered are lost.
+  /// Kept with the data; new when changes that were answered are lost.
   public var history: String
-  /// The highest revision that was published.
+  /// The last revision that was published.
   public var revision: Int
+  /// What the server tells of itself.
+  public var status: ServerStatus
 
   public init(
-    server: String, epoch: String, role: String, now: Instant, history: String, revision: Int
+    server: String, epoch: String, role: String, now: Instant, history: String, revision: Int,
+    status: ServerStatus
   ) {
     self.server = server
     self.epoch = epoch
@@ -32,6 +36,7 @@ public struct Hello: Equatable, Sendable {
     self.now = now
     self.history = history
     self.revision = revision
+    self.status = status
   }
 }
 
@@ -81,6 +86,7 @@ extension ServerMessage {
       writer.member("now", hello.now)
       writer.member("history", hello.history)
       writer.member("revision", hello.revision)
+      hello.status.write(to: &writer)
     case .accepted(let tag, let outcome):
       writer.member("reply", verbatim: tag.token)
       writer.member("ok", true)
@@ -102,7 +108,18 @@ extension ServerMessage {
     case .removed(let id):
       writer.member("event", "removed")
       writer.member("timer", id.name)
+    case .server(let status):
+      writer.member("event", "server")
+      status.write(to: &writer)
     }
+  }
+}
+
+extension ServerStatus {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("wallOffset", wallOffset)
+    writer.member("writable", isWritable)
+    if let reason { writer.member("reason", reason) }
   }
 }
 

@@ -13,8 +13,12 @@ struct Board {
   private var lastTicket: UInt64 = 0
   /// The highest ticket whose report came: the disk needs no memory of failures before it.
   private var lastReported: UInt64 = 0
-  private var recentEnds: RecentEnds
-  let clock: ClockAnchor
+  private var recentEnds = RecentEnds([])
+  var clock: ClockAnchor
+  /// The last readings of earlier starts of the machine that files still refer to.
+  private var earlierClocks: [ClockReading] = []
+  /// How far ahead of the server clock the disk knows the wall clock to be.
+  private var storedWallOffset: Seconds?
 
   private struct Slot {
     var durable: SharedTimer?
@@ -28,20 +32,10 @@ struct Board {
     var crossingTicket: UInt64?
   }
 
-  /// Takes up the timers as they were found on the disk at `now`.
-  init(
-    clock: ClockAnchor, server: ServerRecord = ServerRecord(), timers: [TimerRecord] = [],
-    at now: Instant
-  ) {
+  init(clock: ClockAnchor, server: ServerRecord = ServerRecord()) {
     self.clock = clock
     revisions = RevisionCounter(server)
     publishedRevision = revisions.last
-    recentEnds = RecentEnds([])
-    for record in timers {
-      restore(record, movedBy: record.clock.shift(to: clock.reading(at: now)))
-    }
-    recentEnds = RecentEnds(
-      timers.flatMap { record in record.ends.map { ($0.revision, record.timer.id) } })
   }
 
   /// The highest revision that was published; whatever was ever given by a server before is not above it.
@@ -89,17 +83,18 @@ struct Board {
 
   // MARK: Deciding
 
-  /// Takes up a timer as it was found on the disk, from a clock that has to be moved by so much.
-  private mutating func restore(_ record: TimerRecord, movedBy shift: Seconds) {
-    revisions.note(record.timer.revision)
-    publishedRevision = revisions.last
-    let timer = record.timer.shifted(by: shift).numbered(record.timer.revision)
-    let ends = record.ends.map {
-      TimerEnd(at: $0.at + shift, revision: $0.revision, isDelivered: $0.isDelivered)
+  /// Takes up the timers as they were found on the disk, on the clock of this process.
+  mutating func restore(_ records: [TimerRecord]) {
+    for record in records {
+      revisions.note(record.timer.revision)
+      let timer = record.timer.numbered(record.timer.revision)
+      keep(
+        Slot(durable: timer, latest: timer, answered: record.answered, ends: record.ends),
+        of: timer.id)
     }
-    keep(
-      Slot(durable: timer, latest: timer, answered: record.answered, ends: ends),
-      of: record.timer.id)
+    publishedRevision = revisions.last
+    recentEnds = RecentEnds(
+      records.flatMap { record in record.ends.map { ($0.revision, record.timer.id) } })
   }
 
   /// Crossings of a timer that nobody was there to be sent.
@@ -185,13 +180,13 @@ struct Board {
     }
     change.isOwn = proposals.contains { !$0.crossings.isEmpty }
     let unchanged = proposals.isEmpty ? named?.answered(revision: revisions.last, at: now) : nil
-    change.server = revisions.recordIfDue(
-      clock.reading(at: now), removals: removals, unchanged: unchanged)
+    change.revision = revisions.last
+    change.server = serverRecord(at: now, removals: removals, unchanged: unchanged)
     expectReport(of: change)
     return TimerWrite(
       ticket: lastTicket, timers: records, server: change.server,
       bases: bases,
-      reported: lastReported)
+      reported: lastReported, clock: clock.reading(at: now))
   }
 
   /// The proposal with the revisions that its steps get; its crossings are kept with the timer.
@@ -200,10 +195,7 @@ struct Board {
     guard !proposal.crossings.isEmpty else {
       let revision = revisions.next()
       proposal.after = proposal.after?.numbered(revision)
-      if proposal.after == nil {
-        proposal.removalRevision = revision
-        slot.ends = []
-      }
+      if proposal.after == nil { slot.ends = [] }
       return proposal
     }
     proposal.crossings = proposal.crossings.map { crossing in
@@ -249,7 +241,7 @@ struct Board {
     expectReport(of: PendingChange(ticket: lastTicket, isOwn: true))
     return TimerWrite(
       ticket: lastTicket, timers: [id: record(of: slot, at: now)], bases: bases,
-      reported: lastReported)
+      reported: lastReported, clock: clock.reading(at: now))
   }
 
   /// The disk is to report this write.
@@ -269,10 +261,12 @@ struct Board {
   mutating func adoptFarewell(at now: Instant) -> TimerWrite {
     lastTicket += 1
     expectReport(of: PendingChange(ticket: lastTicket))
+    var server = revisions.farewell(clock.reading(at: now))
+    server.earlierClocks = earlierClocks.isEmpty ? nil : earlierClocks
     return TimerWrite(
-      ticket: lastTicket, timers: [:], server: revisions.farewell(clock.reading(at: now)),
+      ticket: lastTicket, timers: [:], server: server,
       bases: [],
-      reported: lastReported)
+      reported: lastReported, clock: server.clock)
   }
 
   /// Lets somebody wait for a write.
@@ -288,16 +282,70 @@ struct Board {
     latestCount += (slot.latest == nil ? 0 : 1) - (before?.latest == nil ? 0 : 1)
   }
 
+  // MARK: The clocks
+
+  /// Takes up what the clocks said when files were written; before any timer is restored.
+  mutating func restoreClocks(_ contents: TimerFolder.Contents, at now: Instant) {
+    let present = clock.reading(at: now)
+    let readings = contents.timers.map(\.clock)
+    let boots = Set(readings.map(\.bootID))
+    earlierClocks = contents.server.lastClocks.filter {
+      $0.bootID != present.bootID && boots.contains($0.bootID)
+    }.suffix(Self.earlierClocksMax)
+    // A clock that was set while no server ran: nothing on the disk may know of it yet.
+    let known = contents.server.clock.flatMap { $0.agrees(with: present) ? $0 : nil }
+    let isBehind = readings.contains {
+      $0.bootID == present.bootID && !$0.agrees(with: present)
+        && $0.bootTime > known?.bootTime ?? -.infinity
+    }
+    storedWallOffset = isBehind ? nil : clock.wallOffset
+  }
+
+  private static let earlierClocksMax = 64
+
+  /// A record that somebody wrote, on the clock of this process.
+  func moved(_ record: TimerRecord, at now: Instant) -> TimerRecord {
+    record.moved(to: clock.reading(at: now), by: earlierClocks)
+  }
+
+  /// Whether the disk knows another wall clock than that of now.
+  var isClockDue: Bool { storedWallOffset != clock.wallOffset }
+
+  /// What the server remembers, when that has to be written beside the next change.
+  private func serverRecord(
+    at now: Instant, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+  ) -> ServerRecord? {
+    let reading = clock.reading(at: now)
+    var record = revisions.recordIfDue(reading, removals: removals, unchanged: unchanged)
+    if record == nil, isClockDue { record = revisions.record(reading) }
+    if !earlierClocks.isEmpty { record?.earlierClocks = earlierClocks }
+    return record
+  }
+
+  /// Writes what the clocks say, and nothing else.
+  mutating func adoptClock(at now: Instant) -> TimerWrite {
+    lastTicket += 1
+    var change = PendingChange(ticket: lastTicket)
+    change.server = serverRecord(at: now)
+    pending[lastTicket] = change
+    return TimerWrite(
+      ticket: lastTicket, timers: [:], server: change.server, reported: lastReported,
+      clock: change.server?.clock)
+  }
+
   // MARK: What became of it
 
   /// A write is durable: what it held may be shown.
   mutating func settle(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = remove(ticket) else { return nil }
-    if let server = change.server { revisions.recordWasStored(server) }
+    publishedRevision = max(publishedRevision, change.revision)
+    if let server = change.server {
+      revisions.recordWasStored(server)
+      storedWallOffset = server.clock?.wallOffset
+    }
     for proposal in change.proposals {
-      publishedRevision = max(publishedRevision, proposal.revision)
-      if !proposal.crossings.isEmpty { recentEnds.append(proposal.revision, of: proposal.id) }
+      if let end = proposal.crossings.last?.timer { recentEnds.append(end.revision, of: end.id) }
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
       if slot.ticket == ticket { slot.ticket = nil }
@@ -333,6 +381,14 @@ struct Board {
   }
 }
 
+extension ClockReading {
+  /// Whether the wall clock was not set between two readings of one start of the machine.
+  fileprivate func agrees(with other: ClockReading) -> Bool {
+    guard let step = wallStep(to: other) else { return false }
+    return max(step, -step) < WallClockMonitor.changeMin
+  }
+}
+
 /// What a timer is to become, and why.
 struct Proposal: Equatable {
   let id: TimerID
@@ -343,10 +399,6 @@ struct Proposal: Equatable {
   var crossings: [ZeroCrossing] = []
   /// Whether somebody is there to be sent its crossings.
   var isDelivered = true
-  /// The revision that it made.
-  var revision: Int { after?.revision ?? removalRevision }
-  /// The revision of a removal, which leaves no state to tell it.
-  var removalRevision = 0
 }
 
 /// Decided changes that wait for the disk together, and who waits for them.
@@ -358,6 +410,8 @@ struct PendingChange {
   var isOwn = false
   /// What the server remembers, as far as this write holds it.
   var server: ServerRecord?
+  /// The highest revision that it gave.
+  var revision = 0
 
   /// The states that came of it, each as of the instant of its change.
   var readings: [TimerReading] {

@@ -26,7 +26,8 @@ extension Hub {
       throw ErrorReply(
         .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
     }
-    guard let token = TokenDigest(of: secret).flatMap({ tokens.token($0, at: now) }) else {
+    let digest = TokenDigest(of: secret)
+    guard let token = digest.flatMap({ tokens.token($0, at: wallTime(at: now)) }) else {
       counters.wrongTokens += 1
       actions.log(.info, "a token that is not known, or no longer, was presented from \(address)")
       throw ErrorReply(
@@ -54,7 +55,7 @@ extension Hub {
   ) {
     let hello = Hello(
       server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now,
-      history: history, revision: board.publishedRevision)
+      history: history, revision: board.publishedRevision, status: status)
     actions.send(ServerMessage.hello(hello).text, to: connection)
   }
 
@@ -100,7 +101,7 @@ extension Hub {
 
   /// Sends away whose grant no longer stands, and waits for the next token to end.
   mutating func followTokens(at now: Instant, _ actions: inout HubActions) {
-    deadlines.set(.tokenEnd, tokens?.nextEnd(after: now))
+    awaitTokenEnd(at: now)
     for (connection, session) in sessions where !stands(session.grant, at: now) {
       if let name = session.grant.token?.name {
         let why = "token \(name) was removed, changed or ended"
@@ -110,9 +111,15 @@ extension Hub {
     }
   }
 
+  /// Waits for the next token to end, by the wall clock as it goes now.
+  mutating func awaitTokenEnd(at now: Instant) {
+    let end = tokens?.nextEnd(after: wallTime(at: now))
+    deadlines.set(.tokenEnd, end?.instant(offset: wallOffset))
+  }
+
   private func stands(_ grant: Grant, at now: Instant) -> Bool {
     guard let token = grant.token else { return grant == anonymousGrant }
-    return tokens?.holds(token, at: now) ?? false
+    return tokens?.holds(token, at: wallTime(at: now)) ?? false
   }
 }
 

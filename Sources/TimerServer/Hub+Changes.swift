@@ -73,6 +73,7 @@ extension Hub {
   ) {
     guard let change = board.revert(ticket) else { return }
     actions.log(.error, "a change could not be stored: \(error)")
+    retryClockRecord(at: now)
     for proposal in change.proposals {
       follow(proposal.id, at: now)
       // A crossing that is due all the same is tried again a little later.
@@ -109,8 +110,7 @@ extension Hub {
     case .edited(let record):
       let id = record.timer.id
       quarantine.forget(id)
-      let shift = record.clock.shift(to: board.clock.reading(at: now))
-      var timer = record.timer.shifted(by: shift)
+      var timer = board.moved(record, at: now).timer
       timer.changedAt = now
       timer.runChangedAt = now
       guard !timer.isSame(as: board.latest(id)) else { return }

@@ -141,7 +141,7 @@ extension Hub {
     let health = Health(
       faults: faults.map {
         Health.Fault(file: $0.fileName.text, reason: "\($0.fault)", movedTo: $0.movedTo)
-      })
+      }, clock: Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps))
     return HTTPResponse(status: 200, headers: [Self.notStored], body: health.text)
   }
 
@@ -163,7 +163,7 @@ extension Hub {
   private var metrics: HTTPResponse {
     let text = MetricsText(
       counters, transport, connections: sessions.count, timers: board.latestCount,
-      running: running.count)
+      running: running.count, wallOffset: wallOffset)
     return HTTPResponse(
       status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8",
       headers: [Self.notStored], body: Array(text.text.utf8))

@@ -27,6 +27,7 @@ extension Hub {
       budget: RequestBudget(options.requests, at: now))
     sessions[connection] = session
     greet(connection, grant.role, at: now, &actions)
+    actions.transport.append(.join(connection, Self.everyone))
     subscribe(session, handshake.query, at: now, &actions)
   }
 

@@ -30,6 +30,9 @@ struct Hub {
   var untouched: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
+  /// Why no change is taken, in words that anybody may read; nil while changes are taken.
+  var storageTrouble: String?
+  var publication = StatusPublication()
   /// nil until there is a file of tokens.
   var tokens: TokenBook?
   private var armed: Instant?
@@ -39,6 +42,12 @@ struct Hub {
     case tick(GroupID)
     /// The next token ends.
     case tokenEnd
+    /// The server looks at the wall clock.
+    case wallClock
+    /// What the clocks say is written once more, after the disk refused it.
+    case clockRecord
+    /// The status has changed again, soon after it was sent.
+    case status
     /// The disk had its time; the server stops all the same.
     case stop
   }
@@ -59,16 +68,22 @@ struct Hub {
     self.options = options
     history = contents.history.isEmpty ? options.epoch : contents.history
     httpBudgets = AddressBudgets(options.httpRequests)
-    board = Board(clock: clock, server: contents.server, timers: contents.timers, at: now)
+    board = Board(clock: clock, server: contents.server)
+    board.restoreClocks(contents, at: now)
+    // From here on everything is on the clock of this process.
+    let contents = contents.moved(to: clock.reading(at: now))
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents.faults)
     ledger.restore(contents, on: clock.reading(at: now))
+    board.restore(contents.timers)
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
     untouched = running
     tokens = options.tokens
-    deadlines.set(.tokenEnd, tokens?.nextEnd(after: now))
+    awaitTokenEnd(at: now)
+    storeClockIfDue(at: now, &actions)
+    deadlines.set(.wallClock, now + Self.wallClockPause)
   }
 
   mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
@@ -83,8 +98,10 @@ struct Hub {
       for change in changes { adopt(change, at: now, &actions) }
     case .disk(.filesBehind(let errors)): note(errors, &actions)
     case .tokens(let tokens): adopt(tokens, at: now, &actions)
+    case .wallOffset(let offset): follow(wallOffset: offset, at: now, &actions)
     }
     advance(to: now, &actions)
+    publishStatus(at: now, &actions)
     rearm(at: now, &actions)
   }
 
@@ -113,14 +130,25 @@ struct Hub {
         crossingsLeft -= 1
         crossZero(due.key, at: now, &actions)
       } else if let due = deadlines.takeDue(at: now) {
-        switch due.key {
-        case .tick(let group): tick(group, due: due.instant, at: now, &actions)
-        case .tokenEnd: followTokens(at: now, &actions)
-        case .stop: finishStopping(at: now, &actions)
-        }
+        meet(due.key, due: due.instant, at: now, &actions)
       } else {
         return
       }
+    }
+  }
+
+  private mutating func meet(
+    _ deadline: Deadline, due: Instant, at now: Instant, _ actions: inout HubActions
+  ) {
+    switch deadline {
+    case .tick(let group): tick(group, due: due, at: now, &actions)
+    case .tokenEnd: followTokens(at: now, &actions)
+    // The server has looked before it handed this over.
+    case .wallClock: deadlines.set(.wallClock, now + Self.wallClockPause)
+    case .clockRecord: storeClockIfDue(at: now, &actions)
+    // The end of each event publishes what has changed.
+    case .status: break
+    case .stop: finishStopping(at: now, &actions)
     }
   }
 
@@ -177,6 +205,7 @@ struct Hub {
     stopping = .drained
     actions.writes += board.markUndelivered(at: now)
     deadlines.remove(.stop)
+    deadlines.remove(.wallClock)
     actions.transport.append(.stop)
   }
 }
@@ -226,6 +255,7 @@ struct Counters: Equatable {
   var wrongTokens = 0
   var dismissals: [Dismissal: Int] = [:]
   var timesHeldBack = 0
+  var clockSteps = 0
 }
 
 /// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.

@@ -1,3 +1,4 @@
+import TimerCore
 import TimerStorage
 import WebSocketTransport
 
@@ -23,4 +24,6 @@ enum HubEvent {
   case disk(DiskNote)
   /// The file of tokens holds these now; nil when it is gone.
   case tokens(TokenBook?)
+  /// The wall clock is so far ahead of the server clock from here on.
+  case wallOffset(Seconds)
 }

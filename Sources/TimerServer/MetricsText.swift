@@ -1,3 +1,4 @@
+import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
@@ -7,7 +8,7 @@ struct MetricsText {
 
   init(
     _ counters: Counters, _ transport: TransportCounters, connections: Int, timers: Int,
-    running: Int
+    running: Int, wallOffset: Seconds
   ) {
     gauge("timersync_connections", "WebSocket connections that are open.", connections)
     gauge("timersync_timers", "Timers that exist.", timers)
@@ -34,6 +35,11 @@ struct MetricsText {
     counter(
       "timersync_held_back_total", "Times that a connection was not read for a while.",
       counters.timesHeldBack)
+    head("timersync_wall_offset_seconds", "The wall clock minus the server clock.", "gauge")
+    text += "timersync_wall_offset_seconds \(wallOffset.text)\n"
+    counter(
+      "timersync_clock_steps_total", "Times that the wall clock was set, or had drifted.",
+      counters.clockSteps)
     counter("timersync_broadcasts_total", "Messages built for subscribers.", counters.broadcasts)
     counter(
       "timersync_wrong_tokens_total", "Tokens presented that are not known.", counters.wrongTokens)

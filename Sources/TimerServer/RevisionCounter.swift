@@ -39,7 +39,14 @@ struct RevisionCounter {
     _ clock: ClockReading, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
   ) -> ServerRecord? {
     guard !removals.isEmpty || unchanged != nil || ceiling != storedCeiling else { return nil }
-    return ServerRecord(
+    return record(clock, removals: removals, unchanged: unchanged)
+  }
+
+  /// What to write, due or not.
+  func record(
+    _ clock: ClockReading, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+  ) -> ServerRecord {
+    ServerRecord(
       revisionCeiling: ceiling, removals: removals, unchanged: [unchanged].compactMap(\.self),
       clock: clock)
   }

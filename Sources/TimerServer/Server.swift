@@ -12,6 +12,7 @@ public final class Server {
   private let mailbox: Mailbox<DiskNote>
   private let tokens: TokenFeed
   private let clock: ServerClock
+  private var wallClock: WallClockMonitor
   private let log: Log
   private var hub: Hub
   private var backlog = DiskBacklog()
@@ -21,6 +22,7 @@ public final class Server {
     let log = Log(level: settings.logLevel)
     self.log = log
     clock = ServerClock.system()
+    wallClock = WallClockMonitor(clock)
     var folder: TimerFolder
     let contents: TimerFolder.Contents
     do {
@@ -72,6 +74,10 @@ public final class Server {
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
     let now = clock.now()
     var wanted = HubActions()
+    // Before the event, which is judged by the wall clock of now.
+    if let offset = wallClock.change(from: hub.wallOffset, at: now) {
+      hub.handle(.wallOffset(offset), at: now, &wanted)
+    }
     if case .woken = event {
       backlog.append(mailbox.drain())
       // Also when there is none: what was due before the first event is armed by it.

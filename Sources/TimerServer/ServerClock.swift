@@ -3,41 +3,38 @@ import TimerCore
 
 /// The one place that asks what time it is.
 ///
-/// The wall clock is read once, when the server starts; from then on the boot-time clock counts, which
-/// goes on while the machine sleeps and which nobody steps.
+/// The server clock begins at the wall clock's time, when the server starts; from then on the boot-time clock
+/// counts, which goes on while the machine sleeps and which nobody steps. How far the wall clock has gone from it
+/// since is told beside.
 struct ServerClock {
   let anchor: ClockAnchor
+  private let wall: () -> WallTime
   private let boot: () -> Seconds
 
   /// The clocks are passed in, so that a test can be any machine at any time.
-  ///
-  /// What lies between the two readings moves every timer over a restart, and a busy machine may do
-  /// something else there: so the wall clock is read between two readings of the boot time, and again while
-  /// these are apart.
-  init(wall: () -> Instant, boot: @escaping () -> Seconds, bootID: String) {
+  init(wall: @escaping () -> WallTime, boot: @escaping () -> Seconds, bootID: String) {
+    self.wall = wall
     self.boot = boot
-    var closest: (wall: Instant, boot: Seconds, gap: Seconds)?
-    for _ in 0..<Self.readingsMax {
-      let before = boot()
-      let instant = wall()
-      let gap = boot() - before
-      if gap < closest?.gap ?? .init(microseconds: .max) { closest = (instant, before, gap) }
-      if gap <= Self.gapMax { break }
-    }
-    guard let closest else { preconditionFailure("the clocks are read at least once") }
+    let first = ClockSample(wall: wall, boot: boot)
     anchor = ClockAnchor(
-      start: ClockReading(server: closest.wall, boot: closest.boot, bootID: bootID))
+      start: ClockReading(
+        server: first.wall.instant(offset: .zero), boot: first.boot, bootID: bootID,
+        wall: first.wall))
   }
 
-  private static let readingsMax = 20
-  private static let gapMax: Seconds = 0.0001
+  /// The wall clock minus the server clock: the value nearest to `known` that the readings allow.
+  func wallOffset(near known: Seconds) -> Seconds {
+    let sample = ClockSample(wall: wall, boot: boot)
+    let highest = sample.wall.sinceEpoch - anchor.instant(atBoot: sample.boot).sinceEpoch
+    return min(max(known, highest - sample.gap), highest)
+  }
 
   /// This machine's clocks.
   static func system() -> ServerClock {
     let clock = ContinuousClock()
     let epoch = clock.systemEpoch
     return ServerClock(
-      wall: { Instant(Date()) },
+      wall: { WallTime(Date()) },
       boot: { Seconds(microseconds: epoch.duration(to: clock.now).wholeMicroseconds) },
       bootID: systemBootID())
   }
@@ -56,9 +53,68 @@ struct ServerClock {
   }
 }
 
-/// Where the server clock was when the server started; each later reading follows from the boot time.
+/// The wall clock, and the boot time right before it.
+///
+/// What lies between the two readings moves every timer over a restart, and a busy machine may do something else
+/// there: so the wall clock is read between two readings of the boot time, and again while these are apart.
+private struct ClockSample {
+  let wall: WallTime
+  let boot: Seconds
+  /// How long after `boot` the wall clock was read at the latest.
+  let gap: Seconds
+
+  private static let readingsMax = 20
+  private static let gapMax: Seconds = 0.0001
+
+  init(wall: () -> WallTime, boot: () -> Seconds) {
+    var closest: (wall: WallTime, boot: Seconds, gap: Seconds)?
+    for _ in 0..<Self.readingsMax {
+      let before = boot()
+      let time = wall()
+      let gap = boot() - before
+      if gap < closest?.gap ?? .init(microseconds: .max) { closest = (time, before, gap) }
+      if gap <= Self.gapMax { break }
+    }
+    guard let closest else { preconditionFailure("the clocks are read at least once") }
+    (self.wall, self.boot, gap) = closest
+  }
+}
+
+/// Looks now and then how far the wall clock is from the server clock.
+struct WallClockMonitor {
+  private let clock: ServerClock
+  private var sampledAt: Instant
+
+  /// Two looks are at least so far apart, however often somebody asks.
+  private static let pause: Seconds = 0.5
+  /// Below this it is the noise of two clocks that are read one after the other. A slow drift adds up to it.
+  static let changeMin: Seconds = 0.05
+
+  init(_ clock: ServerClock) {
+    self.clock = clock
+    sampledAt = clock.anchor.start.server
+  }
+
+  /// The offset that takes the place of the one in force; nil while that one is right.
+  mutating func change(from offset: Seconds, at now: Instant) -> Seconds? {
+    guard now - sampledAt >= Self.pause else { return nil }
+    sampledAt = now
+    let present = clock.wallOffset(near: offset)
+    let difference = present - offset
+    return max(difference, -difference) >= Self.changeMin ? present : nil
+  }
+}
+
+/// Where the server clock was when the server started, and how far the wall clock is from it; each later reading
+/// follows from the boot time.
 struct ClockAnchor: Equatable {
   let start: ClockReading
+  /// The wall clock minus the server clock.
+  var wallOffset = Seconds.zero
+
+  init(start: ClockReading) {
+    self.start = start
+  }
 
   func instant(atBoot boot: Seconds) -> Instant {
     start.server + (boot - start.boot)
@@ -67,7 +123,12 @@ struct ClockAnchor: Equatable {
   /// What the clocks said at an instant of the server clock.
   func reading(at now: Instant) -> ClockReading {
     ClockReading(
-      server: now, boot: start.boot + (now - start.server), bootID: start.bootID)
+      server: now, boot: start.boot + (now - start.server), bootID: start.bootID,
+      wall: wallTime(at: now))
+  }
+
+  func wallTime(at now: Instant) -> WallTime {
+    WallTime(at: now, offset: wallOffset)
   }
 }
 

@@ -8,12 +8,12 @@ struct Token: Hashable, Sendable {
   let name: String
   let role: Role
   let scope: TimerScope
-  /// When it ends, on the server clock.
-  let end: Instant?
+  /// When it ends, by the wall clock.
+  let end: WallTime?
   let digest: TokenDigest
 
   init(
-    name: String, role: Role, scope: TimerScope = .all, end: Instant? = nil, digest: TokenDigest
+    name: String, role: Role, scope: TimerScope = .all, end: WallTime? = nil, digest: TokenDigest
   ) {
     self.name = name
     self.role = role
@@ -22,7 +22,7 @@ struct Token: Hashable, Sendable {
     self.digest = digest
   }
 
-  func hasEnded(at now: Instant) -> Bool {
+  func hasEnded(at now: WallTime) -> Bool {
     end.map { $0 <= now } ?? false
   }
 }
@@ -40,7 +40,7 @@ extension Token {
     }
     self.init(
       name: record.name, role: role, scope: try Self.scope(record, fault),
-      end: record.expires.map { Instant($0) }, digest: digest)
+      end: record.expires.map { WallTime($0) }, digest: digest)
   }
 
   private static func scope(

@@ -24,19 +24,19 @@ struct TokenBook: Equatable, Sendable {
 
   /// The token of this digest, unless it has ended. Each is looked at, so that the time that it takes
   /// tells nothing.
-  func token(_ digest: TokenDigest, at now: Instant) -> Token? {
+  func token(_ digest: TokenDigest, at now: WallTime) -> Token? {
     var found: Token?
     for token in tokens where token.digest == digest { found = token }
     return found.flatMap { $0.hasEnded(at: now) ? nil : $0 }
   }
 
   /// Whether a token is what it was when somebody came with it.
-  func holds(_ token: Token, at now: Instant) -> Bool {
+  func holds(_ token: Token, at now: WallTime) -> Bool {
     tokens.contains(token) && !token.hasEnded(at: now)
   }
 
-  /// The next instant at which a token ends.
-  func nextEnd(after now: Instant) -> Instant? {
+  /// When the next token ends.
+  func nextEnd(after now: WallTime) -> WallTime? {
     tokens.compactMap(\.end).filter { $0 > now }.min()
   }
 }

@@ -91,9 +91,11 @@ struct RequestRegister {
   }
 
   /// Takes up what an earlier process knew, on the clock of this one.
-  mutating func restore(_ contents: Data, on clock: ClockReading) throws {
+  mutating func restore(
+    _ contents: Data, on clock: ClockReading, by later: [ClockReading] = []
+  ) throws {
     let file = try JSONDecoder().decode(File.self, from: contents)
-    let shift = file.clock.shift(to: clock).inSeconds
+    let shift = file.clock.shift(to: clock, by: later).inSeconds
     requests += file.requests.map { request in
       var shifted = request
       shifted.at += shift

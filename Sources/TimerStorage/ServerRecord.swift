@@ -12,6 +12,8 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   public var unchanged: [AnsweredRequest]?
   /// What the clocks said when it was written.
   public var clock: ClockReading?
+  /// The last readings of earlier starts of the machine that files may still refer to, oldest first.
+  public var earlierClocks: [ClockReading]?
 
   /// A removal that was answered.
   public struct Removal: Codable, Hashable, Sendable {
@@ -20,6 +22,11 @@ public struct ServerRecord: Codable, Hashable, Sendable {
 
     public init(timer: TimerID, request: AnsweredRequest) {
       self.timer = timer.name
+      self.request = request
+    }
+
+    fileprivate init(timer: String, request: AnsweredRequest) {
+      self.timer = timer
       self.request = request
     }
   }
@@ -32,6 +39,24 @@ public struct ServerRecord: Codable, Hashable, Sendable {
     self.removals = removals
     self.unchanged = unchanged.isEmpty ? nil : unchanged
     self.clock = clock
+  }
+
+  /// The last reading of each start of the machine that is known, oldest first.
+  public var lastClocks: [ClockReading] {
+    (earlierClocks ?? []) + [clock].compactMap(\.self)
+  }
+
+  /// The same on the clock of `now`.
+  func moved(to now: ClockReading) -> ServerRecord {
+    guard let clock else { return self }
+    let shift = clock.shift(to: now)
+    var moved = self
+    moved.clock = now
+    moved.removals = removals.map {
+      Removal(timer: $0.timer, request: $0.request.shifted(by: shift))
+    }
+    moved.unchanged = unchanged?.map { $0.shifted(by: shift) }
+    return moved
   }
 
   static let fileName = FileName(".server")

@@ -5,7 +5,8 @@ public import TimerCore
 public struct TimerFolder {
   private var folder: JSONFolder
   private let lock: FolderLock
-  private let clock: ClockReading
+  /// What the clocks said at the newest change, or at the start.
+  private var clock: ClockReading
   private var register: RequestRegister
   /// What was found to be damaged before any timer was read.
   private var faults: [FileFault]
@@ -20,6 +21,14 @@ public struct TimerFolder {
     public var requests: [RecentRequest] = []
     /// Files that hold no timer.
     public var faults: [FileFault] = []
+
+    /// The same on the clock of `now`: the one place where instants of earlier processes are moved.
+    public func moved(to now: ClockReading) -> Contents {
+      var moved = self
+      moved.timers = timers.map { $0.moved(to: now, by: server.lastClocks) }
+      moved.server = server.moved(to: now)
+      return moved
+    }
   }
 
   /// Makes the folder where there is none, checks that it can be written to, and owns it from then on;
@@ -57,9 +66,11 @@ public struct TimerFolder {
     _ register: inout RequestRegister, from folder: inout JSONFolder, _ steps: [FolderStep],
     _ faults: inout [FileFault], on clock: ClockReading
   ) {
+    let servers = servers(in: &folder, steps)
+    let later = servers.flatMap(\.lastClocks)
     if folder.has(RequestRegister.fileName) {
       do {
-        try register.restore(folder.read(RequestRegister.fileName), on: clock)
+        try register.restore(folder.read(RequestRegister.fileName), on: clock, by: later)
       } catch {
         let moved = try? folder.quarantine(RequestRegister.fileName)
         faults.append(
@@ -68,12 +79,11 @@ public struct TimerFolder {
       }
     }
     for step in steps {
-      let server = step.changes.first { $0.fileName == ServerRecord.fileName }?.contents
-        .flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
+      let server = serverRecord(in: step)
       for change in step.changes {
         guard let id = change.fileName.key.flatMap(TimerID.init) else { continue }
         let record = change.contents.flatMap { try? TimerRecord(contents: $0, id: id) }
-        let shift = (record?.clock ?? server?.clock)?.shift(to: clock) ?? .zero
+        let shift = (record?.clock ?? server?.clock)?.shift(to: clock, by: later) ?? .zero
         if let record {
           register.note(record, shift: shift)
         } else if change.contents == nil, let server {
@@ -81,9 +91,24 @@ public struct TimerFolder {
         }
       }
       if let server {
-        register.note(unchangedIn: server, shift: server.clock?.shift(to: clock) ?? .zero)
+        register.note(
+          unchangedIn: server, shift: server.clock?.shift(to: clock, by: later) ?? .zero)
       }
     }
+  }
+
+  /// The server's record in its file, and those in the log since, as far as they can be read.
+  private static func servers(
+    in folder: inout JSONFolder, _ steps: [FolderStep]
+  ) -> [ServerRecord] {
+    let inFile = try? folder.read(ServerRecord.fileName)
+    let first = inFile.flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
+    return ([first] + steps.map(serverRecord)).compactMap(\.self)
+  }
+
+  private static func serverRecord(in step: FolderStep) -> ServerRecord? {
+    step.changes.first { $0.fileName == ServerRecord.fileName }?.contents
+      .flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
   }
 
   public var path: String { folder.path }
@@ -139,6 +164,7 @@ public struct TimerFolder {
   /// Makes writes durable, all or none; the files follow by `writeFiles`.
   mutating func commit(_ writes: [TimerWrite]) throws(DiskError) {
     guard !writes.isEmpty else { return }
+    if let newest = writes.last(where: { $0.clock != nil })?.clock { clock = newest }
     var server = ServerContents()
     try folder.commit(writes.map { $0.step(&server) })
     for write in writes { register.note(write) }
@@ -242,16 +268,19 @@ public struct TimerWrite: Hashable, Sendable {
   public let bases: Set<UInt64>
   /// Reports up to this ticket were heard by the one who asks: nothing builds on failures before it.
   public let reported: UInt64
+  /// What the clocks said when it was decided.
+  public let clock: ClockReading?
 
   public init(
     ticket: UInt64, timers: [TimerID: TimerRecord?], server: ServerRecord? = nil,
-    bases: Set<UInt64> = [], reported: UInt64 = 0
+    bases: Set<UInt64> = [], reported: UInt64 = 0, clock: ClockReading? = nil
   ) {
     self.ticket = ticket
     self.timers = timers
     self.server = server
     self.bases = bases
     self.reported = reported
+    self.clock = clock
   }
 
   fileprivate func step(_ contents: inout ServerContents) -> FolderStep {

@@ -75,6 +75,7 @@ extension ClockReading {
     writer.member("serverTime", server)
     writer.member("bootTime", boot)
     writer.member("bootID", bootID)
+    if wall != nil { writer.member("wall", wallTime.sinceEpoch) }
   }
 }
 

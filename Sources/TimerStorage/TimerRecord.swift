@@ -22,6 +22,17 @@ public struct TimerRecord: Hashable, Sendable {
     self.ends = ends
   }
 
+  /// The same on the clock of `now`: every instant moves, so that each means what it did. `later` are readings that
+  /// may tell of a wall clock that was set after this record was written.
+  public func moved(to now: ClockReading, by later: [ClockReading] = []) -> TimerRecord {
+    let shift = clock.shift(to: now, by: later)
+    return TimerRecord(
+      timer: timer.shifted(by: shift), clock: now, answered: answered.map { $0.shifted(by: shift) },
+      ends: ends.map {
+        TimerEnd(at: $0.at + shift, revision: $0.revision, isDelivered: $0.isDelivered)
+      })
+  }
+
   /// The version of the shape that is written; all before it can be read.
   public static let version = 1
 }
@@ -71,6 +82,13 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
     self.fingerprint = fingerprint
     self.principal = principal
     self.network = network
+  }
+
+  /// The same on a clock that reads `shift` more.
+  func shifted(by shift: Seconds) -> AnsweredRequest {
+    AnsweredRequest(
+      requestId: requestId, revision: revision, at: Instant(Seconds(clamping: at)) + shift,
+      fingerprint: fingerprint, principal: principal, network: network)
   }
 }
 

@@ -20,7 +20,7 @@ async def test_hello_word_for_word(server, connect):
     client = await connect(server)
     Play(client)._match(
         {"event": "hello", "server": "$text", "protocol": 1, "epoch": "$epoch", "role": "control", "now": "$instant",
-         "history": "$text", "revision": 0},
+         "history": "$text", "revision": 0, "wallOffset": 0, "writable": True},
         client.hello, "hello")
     assert client.hello["server"].startswith("timersync/")
 

@@ -5,8 +5,11 @@ monotonic and the boot-time clock alone.
 """
 
 import asyncio
+import json
 import os
+import subprocess
 import time
+import urllib.request
 from datetime import datetime
 from decimal import Decimal as D
 from pathlib import Path
@@ -15,7 +18,8 @@ import pytest
 import pytest_asyncio
 
 from stamped import assert_went_on, look
-from timer_server import Server
+from timer_client import Client
+from timer_server import BINARY, Server
 
 HOUR = 3600
 
@@ -227,3 +231,85 @@ async def test_a_time_zone_is_nothing_to_a_timer(tmp_path, connect, zone):
         assert abs(float(state["startDate"]) - time.time()) < 60
     finally:
         server.kill()
+
+
+# What is told of it
+
+async def status_of(client, offset: float) -> None:
+    """Waits until the server has told that its wall clock is so far off."""
+    told = await client.wait_for(lambda arrival: arrival.get("event") == "server", "the event `server`")
+    assert abs(float(told["wallOffset"]) - offset) < 0.1
+    assert told["writable"] is True
+
+
+@pytest.mark.parametrize("start, steps", [(-9 * HOUR, [9 * HOUR]), (0, [HOUR, -HOUR, 0])])
+async def test_each_step_is_told(tmp_path, connect, wall_clock, start, steps):
+    """Connections are told each step, newcomers by `hello`; so are the log, the figures and the health."""
+    wall_clock.move(start)
+    server = wall_clock.server(tmp_path / "data").start()
+    try:
+        client = await connect(server)
+        assert float(client.hello["wallOffset"]) == 0
+        for number, step in enumerate(steps, 1):
+            wall_clock.move(start + step)
+            await status_of(client, step)
+            newcomer = await connect(server)
+            assert abs(float(newcomer.hello["wallOffset"]) - step) < 0.1
+            wall = float(newcomer.hello["now"] + newcomer.hello["wallOffset"])
+            assert abs(wall - time.time() - start - step) < 60
+            with urllib.request.urlopen(f"{server.http}/healthz", timeout=30) as answer:
+                health = json.load(answer)
+            assert health["status"] == "ok"
+            assert abs(health["clock"]["wallOffset"] - step) < 0.1 and health["clock"]["steps"] == number
+        with urllib.request.urlopen(f"{server.http}/metrics", timeout=30) as answer:
+            figures = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[0] != "#")
+        assert int(figures["timersync_clock_steps_total"]) == len(steps)
+        assert abs(float(figures["timersync_wall_offset_seconds"]) - steps[-1]) < 0.1
+        assert "level with the server clock" in server.logged("the wall clock was")
+    finally:
+        server.kill()
+        wall_clock.clean_up(server)
+
+
+async def test_a_clock_that_nobody_set_is_told_by_hello_alone(client):
+    """Without a step there is no event."""
+    assert [a for a in await client.collect(1.6) if a.get("event") == "server"] == []
+    assert client.hello["wallOffset"] == 0
+
+
+@pytest.fixture
+def guest(tmp_path, wall_clock):
+    """A server whose wall clock can be moved, with a token that ends half an hour from now."""
+    made = subprocess.run(
+        [BINARY, "token", "add", "--data", tmp_path / "data", "--name", "guest", "--role", "view",
+         "--expires-in", "30m"], capture_output=True, text=True, check=True)
+    server = wall_clock.server(tmp_path / "data").start()
+    yield server, made.stdout.strip()
+    server.kill()
+    wall_clock.clean_up(server)
+
+
+async def opens(server, token: str) -> bool:
+    client = await Client.open(server, query=f"token={token}")
+    try:
+        return client.hello["role"] == "view"
+    finally:
+        await client.close()
+
+
+async def test_a_token_ends_by_the_wall_clock(guest, connect, wall_clock):
+    """Set past its end, the clock ends it within a second; set back, it lets newcomers in again."""
+    server, token = guest
+    client = await connect(server, query=f"token={token}")
+    assert client.hello["role"] == "view"
+
+    moved = time.monotonic()
+    wall_clock.move(HOUR)
+    assert await client.wait_closed() == 1008
+    assert time.monotonic() - moved < 5, "within a second, and a little more on a busy machine"
+    assert not await opens(server, token)
+
+    wall_clock.move(0)
+    async with asyncio.timeout(30):
+        while not await opens(server, token):
+            await asyncio.sleep(0.1)

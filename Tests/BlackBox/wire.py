@@ -163,15 +163,25 @@ def _check_numbers(value, path: str = "") -> None:
             _check_numbers(inner, f"{path}[{index}]")
 
 
+def check_status(message: dict) -> None:
+    """Asserts the members that tell of the server itself."""
+    seconds(message["wallOffset"])
+    assert isinstance(message["writable"], bool), message
+    assert ("reason" in message) != message["writable"], f"a reason, and only where no change is taken: {message}"
+    assert message["writable"] or message["reason"].strip(), message
+
+
 def check_message(message: dict) -> None:
     """Asserts the shape of any message of the server."""
     _check_numbers(message)
     if "event" in message:
         event = message["event"]
         if event == "hello":
-            assert set(message) == {
-                "event", "server", "protocol", "epoch", "role", "now", "history", "revision"}, message
+            assert set(message) - {"reason"} == {
+                "event", "server", "protocol", "epoch", "role", "now", "history", "revision", "wallOffset", "writable",
+            }, message
             assert message["history"] and type(message["revision"]) is int, message
+            check_status(message)
         elif event == "snapshot":
             expected = {"event", "cause", "timers"}
             if message.get("cause") == "ended":
@@ -187,6 +197,9 @@ def check_message(message: dict) -> None:
                 assert message["timers"], "a tick about nothing"
                 assert all(state["status"] == "running" for state in message["timers"]), (
                     f"a tick carries running timers only: {message}")
+        elif event == "server":
+            assert set(message) - {"reason"} == {"event", "wallOffset", "writable"}, message
+            check_status(message)
         elif event == "removed":
             assert set(message) == {"event", "timer"}, message
         else:

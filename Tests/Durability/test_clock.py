@@ -6,6 +6,7 @@ what can be done here is to hand the server files that say they are from another
 """
 
 import json
+import re
 import time
 
 import pytest
@@ -92,3 +93,109 @@ def test_this_boot_goes_by_the_boot_time_clock(tmp_path):
     finally:
         server.kill()
     assert json.loads((tmp_path / "data/tea.json").read_text())["timer"] == "tea"
+
+
+def start_the_machine_anew(data) -> None:
+    """Makes the files of a server that is down those of an earlier start of the machine."""
+    changed = 0
+    for path in [*data.glob("*.json"), data / ".server", data / ".requests"]:
+        if path.exists():
+            text, count = re.subn(r'("bootID"\s*:\s*)"[^"]*"', r'\1"the boot before"', path.read_text())
+            path.write_text(text)
+            changed += count
+    assert changed, "no file names the start of the machine"
+    # Of a few changes the files are up to date when they are answered, and the log tells nothing else.
+    (data / ".timersync/log").write_bytes(b"")
+
+
+def clock_is_set(session) -> None:
+    """Waits until the server has seen that its wall clock was set."""
+    session.hear(lambda push: push.get("event") == "server")
+
+
+@pytest.mark.parametrize("ends", ["kill", "stop"])
+@pytest.mark.parametrize("wrong", [-9 * HOUR, 9 * HOUR], ids=["slow", "fast"])
+def test_a_clock_that_was_set_after_the_start(tmp_path, wall_clock, wrong, ends):
+    """Started before the clock was set, and the machine is started anew ten minutes later: ten minutes have passed."""
+    wall_clock.move(wrong)
+    server = wall_clock.server(tmp_path / "data").start()
+    try:
+        with Session(server) as session:
+            begun = time.monotonic()
+            session.ok("start", "before", duration=3600, requestId="before")
+            stands = session.ok("start", "stands", duration=3600) and session.ok("pause", "stands")
+            wall_clock.move(0)
+            clock_is_set(session)
+            session.ok("start", "after", duration=3600, requestId="after")
+        if ends == "kill":
+            server.kill()
+        else:
+            assert server.stop() == 0
+        start_the_machine_anew(tmp_path / "data")
+        wall_clock.move(600)
+
+        server.start()
+
+        with Session(server) as session:
+            found = session.list()
+            took = time.monotonic() - begun
+            for name in ("before", "after"):
+                assert 3000 - took - 0.1 < found[name]["time"] < 3000 + 0.1, f"{name} has 50 minutes left"
+            assert found["stands"]["elapsedTime"] == stands["elapsedTime"]
+            again = session.ask("start", "before", duration=3600, requestId="before")
+            assert again["error"]["code"] == "timerAlreadyStarted", "ten minutes are over"
+    finally:
+        server.kill()
+        wall_clock.clean_up(server)
+
+
+def test_a_clock_that_was_set_while_the_server_was_down(tmp_path, wall_clock):
+    """Stopped with a slow clock, started again in the same boot with the right one, then in another: all has passed."""
+    wall_clock.move(-9 * HOUR)
+    server = wall_clock.server(tmp_path / "data").start()
+    try:
+        with Session(server) as session:
+            begun = time.monotonic()
+            session.ok("start", "tea", duration=3600)
+        assert server.stop() == 0
+        wall_clock.move(0)
+        server.start()
+        server.kill()
+        start_the_machine_anew(tmp_path / "data")
+        wall_clock.move(600)
+
+        server.start()
+
+        with Session(server) as session:
+            left = session.list()["tea"]["time"]
+            assert 3000 - (time.monotonic() - begun) - 0.1 < left < 3000 + 0.1
+    finally:
+        server.kill()
+        wall_clock.clean_up(server)
+
+
+def test_a_named_change_is_known_over_a_clock_that_was_set(tmp_path, wall_clock):
+    """A removal, which leaves no file, is known by its name after the clock was set and the machine started anew."""
+    wall_clock.move(9 * HOUR)
+    server = wall_clock.server(tmp_path / "data").start()
+    try:
+        with Session(server) as session:
+            session.ok("start", "tea", duration=3600)
+            session.ok("remove", "tea", requestId="gone")
+            wall_clock.move(0)
+            clock_is_set(session)
+        assert server.stop() == 0
+        start_the_machine_anew(tmp_path / "data")
+        kept = (tmp_path / "data/.requests").read_bytes(), (tmp_path / "data/.server").read_bytes()
+
+        for away, known in ((300, True), (700, False)):
+            (tmp_path / "data/.requests").write_bytes(kept[0])
+            (tmp_path / "data/.server").write_bytes(kept[1])
+            wall_clock.move(away)
+            server.start()
+            with Session(server) as session:
+                assert session.ask("remove", "tea", requestId="gone")["ok"] is known
+            server.kill()
+    finally:
+        server.kill()
+        wall_clock.clean_up(server)

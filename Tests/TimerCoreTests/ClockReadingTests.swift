@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TimerCore
 
@@ -36,6 +37,86 @@ import TimerCore
   }
 }
 
+@Suite struct `A clock reading with its wall clock` {
+  private func reading(
+    server: Instant, wall: WallTime?, boot: Seconds = 5_000, bootID: String = "first"
+  ) -> ClockReading {
+    ClockReading(server: server, boot: boot, bootID: bootID, wall: wall)
+  }
+
+  private func now(_ wall: WallTime) -> ClockReading {
+    reading(server: wall.instant(offset: 0), wall: wall, boot: 20, bootID: "second")
+  }
+
+  @Test(arguments: [32_400, -32_400, 0.05] as [Seconds])
+  func `counts what has passed since a clock was set that was wrong at the start`(_ step: Seconds) {
+    let written = reading(
+      server: 1_764_480_000, wall: WallTime(at: 1_764_480_000, offset: step))
+
+    let shift = written.shift(to: now(WallTime(at: 1_764_480_600, offset: step)))
+
+    #expect(shift == step)
+  }
+
+  @Test func `has nothing passed when the wall clock went back over a new start`() {
+    let written = reading(server: 1_764_480_000, wall: 1_764_512_400)
+
+    #expect(written.shift(to: now(1_764_512_300)) == 32_300)
+  }
+
+  @Test func `goes on by boot time in the same start, whatever the wall clock says`() {
+    let written = reading(server: 1_764_480_000, wall: 1_764_512_400)
+    let now = reading(server: 1_764_480_500, wall: 1_764_480_500, boot: 5_600)
+
+    #expect(written.shift(to: now) == -100)
+  }
+
+  @Test(arguments: [32_400, -32_400] as [Seconds])
+  func `learns from a later one that the clock was set after it`(_ step: Seconds) {
+    let written = reading(server: 1_764_480_000, wall: 1_764_480_000)
+    let later = reading(
+      server: 1_764_480_060, wall: WallTime(at: 1_764_480_060, offset: step), boot: 5_060)
+    let now = now(WallTime(at: 1_764_480_600, offset: step))
+
+    #expect(written.shift(to: now, by: [later]) == step)
+    #expect(now.server - ((1_764_480_000 as Instant) + step) == 600)
+  }
+
+  @Test func `learns nothing from one before it, or of another start`() {
+    let written = reading(server: 1_764_480_000, wall: 1_764_480_000)
+    let earlier = reading(server: 1_764_479_000, wall: 1_764_400_000, boot: 4_000)
+    let other = reading(
+      server: 1_764_480_900, wall: 1_764_400_000, boot: 5_900, bootID: "another")
+
+    #expect(written.shift(to: now(1_764_480_600), by: [earlier, other]) == 0)
+  }
+
+  @Test func `learns nothing from one that doesn't tell the wall clock`() {
+    let written = reading(server: 1_764_480_000, wall: nil)
+    let later = reading(server: 1_764_400_060, wall: nil, boot: 5_060)
+
+    #expect(written.shift(to: now(1_764_480_600), by: [later]) == 0)
+  }
+
+  @Test func `is read from a file that has none`() throws {
+    let file = Data(#"{"serverTime":1764480000.25,"bootTime":5000,"bootID":"b"}"#.utf8)
+
+    let reading = try JSONDecoder().decode(ClockReading.self, from: file)
+
+    #expect(reading.wall == nil)
+    #expect(reading.wallTime == 1_764_480_000.25)
+    #expect(reading.wallOffset == 0)
+  }
+
+  @Test func `tells by how much the clock was set since, in the same start only`() {
+    let written = reading(server: 1_764_480_000, wall: 1_764_480_000)
+    let later = reading(server: 1_764_500_000, wall: 1_764_512_460, boot: 5_060)
+
+    #expect(written.wallStep(to: later) == 32_400)
+    #expect(written.wallStep(to: now(1_764_480_600)) == nil)
+  }
+}
+
 @Suite struct `A timer from before a restart` {
   private func elapsed(_ bench: TimerBench, shiftedBy shift: Seconds, after wait: Seconds)
     -> Seconds?
@@ -62,6 +143,16 @@ import TimerCore
     try bench.apply(.resume)
 
     #expect(elapsed(bench, shiftedBy: 3600, after: 1) == 11)
+  }
+
+  @Test func `moves as a whole when it is finished`() throws {
+    let run = try #require(TimerBench.make(.finished).timer?.run)
+
+    let moved = try #require(TimerBench.make(.finished).timer?.shifted(by: 3600).run)
+
+    let stop = try #require(run.stopDate)
+    #expect(moved.startDate == run.startDate.addingTimeInterval(3600))
+    #expect(moved.stopDate == stop.addingTimeInterval(3600))
   }
 
   @Test func `has its zero at the same distance`() {

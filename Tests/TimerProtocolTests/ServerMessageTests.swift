@@ -17,12 +17,25 @@ import TimerProtocol
   @Test func `begins a connection`() {
     let hello = Hello(
       server: "timersync/1.0.0", epoch: "e\"1", role: "control", now: 1_764_480_000.000001,
-      history: "h1", revision: 41)
+      history: "h", revision: 12, status: ServerStatus(wallOffset: -3_600.5))
 
     #expect(
       ServerMessage.hello(hello).json
         == #"{"event":"hello","server":"timersync/1.0.0","protocol":1,"epoch":"e\"1","#
-        + #""role":"control","now":1764480000.000001,"history":"h1","revision":41}"#)
+        + #""role":"control","now":1764480000.000001,"history":"h","revision":12,"#
+        + #""wallOffset":-3600.5,"writable":true}"#)
+  }
+
+  @Test func `tells what has become of the server`() {
+    let status = ServerStatus(wallOffset: 32_400, reason: "the disk is \"full\"")
+
+    #expect(
+      ServerMessage.server(status).json
+        == #"{"event":"server","wallOffset":32400,"writable":false,"#
+        + #""reason":"the disk is \"full\""}"#)
+    #expect(
+      ServerMessage.server(ServerStatus()).json
+        == #"{"event":"server","wallOffset":0,"writable":true}"#)
   }
 
   @Test func `says yes`() throws {
@@ -223,9 +236,9 @@ import TimerProtocol
   private func now(_ microseconds: Int64) -> String {
     let hello = Hello(
       server: "s", epoch: "e", role: "view", now: Instant(microseconds: microseconds),
-      history: "", revision: 0)
+      history: "", revision: 0, status: ServerStatus())
     let json = ServerMessage.hello(hello).json
-    return String(json.split(separator: "\"now\":")[1].split(separator: ",")[0])
+    return String(json.split(separator: "\"now\":")[1].prefix { $0 != "," })
   }
 
   @Test(
@@ -244,7 +257,9 @@ import TimerProtocol
 
 @Suite struct `A text` {
   private func written(_ text: String) -> String {
-    let hello = Hello(server: text, epoch: "", role: "", now: 0, history: "", revision: 0)
+    let hello = Hello(
+      server: text, epoch: "", role: "", now: 0, history: "", revision: 0,
+      status: ServerStatus())
     let json = ServerMessage.hello(hello).json
     return String(
       json.dropFirst(#"{"event":"hello","server":"#.count).split(separator: #","protocol""#)[0])

@@ -79,7 +79,8 @@ struct HubBench {
   static func make(_ setUp: (inout HubOptions) -> Void) -> HubBench {
     var options = HubOptions(epoch: "epoch-1")
     setUp(&options)
-    let reading = ClockReading(server: Self.start, boot: 5_000, bootID: "boot-1")
+    let reading = ClockReading(
+      server: Self.start, boot: 5_000, bootID: "boot-1", wall: WallTime(at: start, offset: .zero))
     return HubBench(options, ClockAnchor(start: reading), [:], ServerRecord())
   }
 
@@ -88,9 +89,10 @@ struct HubBench {
     after wait: Seconds = 3, wallClockSteppedBy step: Seconds = 0, onAnotherBoot: Bool = false
   ) -> HubBench {
     let before = clock.reading(at: now)
+    let wall = WallTime(at: now + wait + step, offset: hub.wallOffset)
     let reading = ClockReading(
-      server: now + wait + step, boot: onAnotherBoot ? 20 : before.boot + wait,
-      bootID: onAnotherBoot ? "boot-2" : before.bootID)
+      server: wall.instant(offset: .zero), boot: onAnotherBoot ? 20 : before.boot + wait,
+      bootID: onAnotherBoot ? before.bootID + "+1" : before.bootID, wall: wall)
     var options = hub.options
     options.epoch = "epoch-2"
     return HubBench(options, ClockAnchor(start: reading), records, server, register)
@@ -128,6 +130,17 @@ extension HubBench {
   mutating func disconnect(_ connection: ConnectionID) {
     for group in members.keys { members[group]?.remove(connection) }
     handle(.transport(.closed(connection)))
+  }
+
+  /// Somebody sets the wall clock, and the server has seen it.
+  mutating func setWallClock(ahead offset: Seconds) {
+    handle(.wallOffset(offset))
+  }
+
+  /// The data folder can't be written to from here on, or can again.
+  mutating func trouble(_ reason: String?) {
+    hub.storageTrouble = reason
+    handle(.disk(.stored([])))
   }
 
   /// A signal asks the server to stop.
@@ -200,6 +213,17 @@ extension HubBench {
     report(count, failing: true)
   }
 
+  /// The files are as a server wrote them that did not keep the wall clock.
+  mutating func forgetWallClocks() {
+    records = records.mapValues { record in
+      var record = record
+      record.clock.wall = nil
+      return record
+    }
+    server.clock?.wall = nil
+    server.earlierClocks = nil
+  }
+
   /// Somebody writes a timer's file.
   mutating func edit(_ record: TimerRecord) {
     handle(.disk(.external([.edited(record)])))
@@ -267,6 +291,13 @@ extension HubBench {
       store()
     }
     now = end
+  }
+
+  /// When something is due beside the look at the wall clock.
+  var nextDue: Instant? {
+    var deadlines = hub.deadlines
+    deadlines.remove(.wallClock)
+    return deadlines.first
   }
 
   /// Time passes while nothing is woken, as in a machine that sleeps; then the hub is woken once.

@@ -66,7 +66,7 @@ import TimerCore
     bench.ask(#"{"command":"pause","timer":"tea"}"#)
 
     #expect(bench.heard(by: subscriber) == ["ok 1"])
-    #expect(bench.wakeAt == nil)
+    #expect(bench.nextDue == nil)
   }
 
   @Test func `costs no more beside a thousand others`() {
@@ -105,7 +105,7 @@ import TimerCore
 
     bench.disconnect(subscriber)
 
-    #expect(bench.wakeAt == nil)
+    #expect(bench.nextDue == nil)
   }
 
   @Test func `is refused beyond the limit, as a whole`() {
@@ -202,12 +202,12 @@ import TimerCore
   @Test func `for all timers begin with the first that runs, and end with the last`() {
     var bench = HubBench.make()
     let subscriber = bench.subscriber(to: "*", every: "1")
-    let idle = bench.wakeAt
+    let idle = bench.nextDue
 
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
     bench.advance(1)
     bench.ask(#"{"command":"pause","timer":"tea"}"#)
-    let paused = bench.wakeAt
+    let paused = bench.nextDue
 
     #expect(idle == nil)
     #expect(paused == nil)

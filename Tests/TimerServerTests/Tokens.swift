@@ -3,14 +3,17 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-/// Tokens that a test hands out; the secret of each is its name with `secret-` before it.
+/// Tokens that a test hands out; the secret of each is its name with `secret-` before it. An end is told as the server
+/// clock would have it if nobody had set the wall clock.
 extension Token {
   static func make(
     _ name: String, _ role: Role = .control, timers: [String]? = nil, until end: Instant? = nil
   ) -> Token {
     guard let digest = TokenDigest(of: secret(name)) else { preconditionFailure("it is plain") }
     let scope = timers.map { TimerScope.matching(Set($0.compactMap { TimerPattern($0) })) }
-    return Token(name: name, role: role, scope: scope ?? .all, end: end, digest: digest)
+    return Token(
+      name: name, role: role, scope: scope ?? .all,
+      end: end.map { WallTime(at: $0, offset: .zero) }, digest: digest)
   }
 
   static func secret(_ name: String) -> String {

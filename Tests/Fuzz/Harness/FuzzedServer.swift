@@ -78,6 +78,7 @@ struct FuzzedServer {
     case .store(let count): store(count, refusing: false)
     case .failStore(let count): store(count, refusing: true)
     case .restart(let milliseconds): restart(after: Self.length(milliseconds))
+    case .setWallClock(let milliseconds): handle(.wallOffset(Self.length(milliseconds)))
     case .request(let method, let path, let body): request(method, path, body)
     case .edit(let name, let contents): edit(name, contents)
     case .stop: handle(.transport(.stopRequested))

@@ -17,6 +17,8 @@ enum Act {
   case failStore(Int)
   /// `^1500`: the server is killed, and starts again so many milliseconds later.
   case restart(milliseconds: Int64)
+  /// `*1500`: the wall clock is set so many milliseconds ahead of the server clock.
+  case setWallClock(milliseconds: Int64)
   /// `>POST api/timers/tea/start {"duration":5}`: an HTTP request.
   case request(method: [UInt8], path: [UInt8], body: [UInt8])
   /// `%tea {"version":1,…}`: somebody writes the file of a timer; removes it when nothing follows the name.
@@ -34,6 +36,7 @@ enum Act {
     case UInt8(ascii: "="): self = .store(rest.isEmpty ? .max : Int(Self.number(rest)))
     case UInt8(ascii: "!"): self = .failStore(rest.isEmpty ? .max : Int(Self.number(rest)))
     case UInt8(ascii: "^"): self = .restart(milliseconds: Self.number(rest))
+    case UInt8(ascii: "*"): self = .setWallClock(milliseconds: Self.number(rest))
     case UInt8(ascii: "."): self = .stop
     case UInt8(ascii: ">"):
       let words = Self.words(rest, count: 3)
