@@ -37,7 +37,7 @@ const PRIMARY = { idle: "start", running: "pause", paused: "resume", finished: "
 
 const main = document.getElementById("view");
 const name = page.timers[0];
-const session = new Session({ timers: [name] });
+const session = new Session([name]);
 const desk = new Desk(session, showTold);
 let panel = null;
 

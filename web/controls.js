@@ -5,6 +5,7 @@ import { linkTo, page } from "./address.js";
 import { sleepiness } from "./awake.js";
 import { change } from "./changes.js";
 import { session, stages } from "./display.js";
+import { age } from "./freshness.js";
 import { define, t, translate } from "./language.js";
 import { addModule, addStyle, fill } from "./markup.js";
 import { pressOnce } from "./press.js";
@@ -29,7 +30,7 @@ define({
   "display.resume": "Resume", "display.again": "Start again",
   "display.useless": "“{name}” is {status}: there is nothing to {verb}.",
   "display.verb.subtract": "take from", "display.verb.add": "add to", "display.verb.reset": "reset",
-  "display.verb.finish": "finish", "status.unknown": "not started yet",
+  "display.verb.finish": "finish", "status.unknown": "not started yet", "fresh.sync": "± {n} ms, synced {age} ago",
   "awake.insecure": "This screen may fall asleep: to keep it awake takes https.",
   "awake.unknown": "This screen may fall asleep: this browser can't keep it awake.",
   "awake.refused": "This screen may fall asleep: the browser refuses to keep it awake."
@@ -156,9 +157,15 @@ function turnSound() {
 
 function showTools() {
   const why = sleepiness();
-  setText(find("sync"), session.freshness().sync || "");
+  setText(find("sync"), agreement(session.clock));
   find("awake").hidden = why === null;
   setText(find("awake"), why === null ? "" : t(why));
+}
+
+// Half the round trip is what the offset may be wrong by.
+function agreement(clock) {
+  const milliseconds = Math.max(1, Math.ceil(clock.roundTrip * 500));
+  return clock.isSynced ? t("fresh.sync", { n: milliseconds, age: age(clock.monotonic() - clock.syncedAt) }) : "";
 }
 
 function seen(event) {

@@ -46,7 +46,7 @@ const PRESS_MOST = 3000; // who holds on longer does not mean a press
 const CLICK_WITHIN = 300; // from lifting the finger
 
 const main = document.getElementById("view");
-const session = new Session({ timers: "*" });
+const session = new Session("*");
 const cards = new Map(); // name → Card
 let desk = null;
 let painter = null;

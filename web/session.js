@@ -6,9 +6,9 @@ import { Watch } from "./watch.js";
 export { withoutGoingBack } from "./watch.js";
 
 export class Session extends Watch {
-  // wish: `timers` (names, or "*") and `interval`, as for `subscribe`.
-  constructor(wish) {
-    super(TimerSync, wish);
+  // `timers`: names, or "*".
+  constructor(timers) {
+    super(TimerSync, timers);
   }
 
   states() {

@@ -13,7 +13,7 @@ const SHELL = [
   "laps.js", "line.js", "look.css", "look.js", "main.js", "make.js", "manifest.webmanifest", "markup.js",
   "offline.js", "order.js", "page.js", "painter.js", "press.js", "role.js", "session.js", "settings.js",
   "several.js", "share.js", "shell.js", "sound.js", "stage.js", "state.js", "style.css", "tab.js",
-  "timersync.js", "token.js", "undo.js", "watch.js", "words.js"
+  "timersync.js", "undo.js", "watch.js", "words.js"
 ];
 const WITHOUT_SERVER = [502, 503, 504]; // what a proxy says in its place
 

@@ -79,7 +79,6 @@ enum EmbeddedPage {
       "tab.js": PackageResources.tab_js,
       "timersync.js": PackageResources.timersync_js,
       "timersync.md": PackageResources.timersync_md,
-      "token.js": PackageResources.token_js,
       "undo.js": PackageResources.undo_js,
       "watch.js": PackageResources.watch_js,
       "words.js": PackageResources.words_js,
