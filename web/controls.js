@@ -8,7 +8,10 @@ import { session, stages } from "./display.js";
 import { age } from "./freshness.js";
 import { define, t, translate } from "./language.js";
 import { addModule, addStyle, fill } from "./markup.js";
-import { pressOnce } from "./press.js";
+import { pressedAt, pressOnce } from "./press.js";
+import { refusalWords } from "./refusals.js";
+import { Runs } from "./runs.js";
+import { tellOfSaving } from "./saving.js";
 import { setAttribute, setText } from "./shell.js";
 
 const SEEN_FOR = 4; // seconds
@@ -37,6 +40,7 @@ define({
 });
 
 const view = document.getElementById("view");
+const runs = new Runs(session);
 let unseen = null; // when the controls go away again
 let isByKeyboard = false;
 
@@ -102,7 +106,10 @@ function addControls(stage) {
     if (session.mayControl && !hasUse(command, status)) {
       say(t("display.useless", { name: stage.name, status: t("status." + status), verb: t("display.verb." + command) }));
     } else {
-      send(stage.name, command).catch((refusal) => { say(refusal.message); });
+      send(stage.name, command, { ifRun: runs.at(stage.name, pressedAt(event)) }).catch((refusal) => {
+        const state = session.state(stage.name);
+        say(refusalWords(refusal, state && state.title || stage.name, state));
+      });
     }
   }
 
@@ -121,12 +128,12 @@ function hasUse(command, status) {
   return command === "reset" ? status !== "idle" : isRun || NEEDS_RUN.indexOf(command) < 0;
 }
 
-function send(name, command) {
+function send(name, command, fields) {
   if (command !== "add" && command !== "subtract") {
-    return change(session.client, command, name, {});
+    return change(session.client, command, name, fields);
   }
   const adjust = session.state(name).type === "stopwatch" ? "addElapsedTime" : "addRemainingTime";
-  return change(session.client, adjust, name, { seconds: command === "add" ? 60 : -60, clamp: true });
+  return change(session.client, adjust, name, Object.assign({ seconds: command === "add" ? 60 : -60, clamp: true }, fields));
 }
 
 // — the tools of the screen —
@@ -138,6 +145,7 @@ function openTools() {
     const change = document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
     change.catch(() => {});
   });
+  tellOfSaving(session, find("saving"));
   session.on("clock", showTools);
   session.on("beat", showTools);
   showTools();

@@ -1,5 +1,6 @@
 // A page's tie to the server that asks for changes, too.
 
+import { Runs } from "./runs.js";
 import { TimerSync } from "./timersync.js";
 import { Watch } from "./watch.js";
 
@@ -9,6 +10,12 @@ export class Session extends Watch {
   // `timers`: names, or "*".
   constructor(timers) {
     super(TimerSync, timers);
+    this.runs = new Runs(this);
+  }
+
+  // What clocks on walls show at an instant of the server's clock.
+  wallTime(instant) {
+    return instant === null ? null : instant + this.client.wallOffset;
   }
 
   states() {
