@@ -79,10 +79,21 @@ class Change {
     }
     clearTimeout(this.giveUpAlarm);
     if (reply.ok) {
+      if (this.message.command === "start" && reply.timer) {
+        this.client.startedRun = reply.timer.run;
+      }
       this.resolve(reply);
     } else {
-      this.reject(new Refusal(reply.error.code, reply.error.message, reply.timer));
+      this.reject(this.refusal(reply.error, reply.timer));
     }
+  }
+
+  // Who presses twice while the first press is on its way is told that it has worked.
+  refusal(error, state) {
+    const isOwn = this.message.command === "start" && error.code === "runMismatch" && state && state.run > 0 &&
+      state.run === this.client.startedRun;
+    return isOwn ? new Refusal("timerAlreadyStarted", "This timer runs or is paused already.", state) :
+      new Refusal(error.code, error.message, state);
   }
 
   // What was sent again may be answered as the first time, with what has been overtaken: by a removal, or by who has

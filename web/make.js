@@ -2,7 +2,7 @@
 
 import { parseDuration, parseWarnings } from "./duration.js";
 import { define, t } from "./language.js";
-import { pressInstant, pressOf } from "./press.js";
+import { pressedAt, pressInstant } from "./press.js";
 
 define({
   "make.title": "New timer",
@@ -71,7 +71,7 @@ export function setUpMaking(form, session, desk) {
     }
     const typed = wordsOf(elements);
     const focused = document.activeElement;
-    desk.change("start", name, fields, pressOf(event, session, name)).then(function () {
+    desk.change("start", name, fields, { at: at, ifRun: session.runs.at(name, pressedAt(event)) }).then(function () {
       if (wordsOf(elements) !== typed) {
         return; // the next one is being typed
       }

@@ -232,6 +232,76 @@ def test_what_a_server_does_not_know_is_asked_of_it_once_it_is_a_newer_one(visit
     assert all("since" not in request for request in runs.sent("subscribe"))
 
 
+def test_who_presses_start_twice_is_not_told_of_somebody_else(visit, runs):
+    held = []
+    runs.states = [run_of(3, status="finished")]
+    runs.answers["start"] = held.append
+    page = visit()
+    for count in (1, 2):
+        press(page, "kitchen", "Start again")
+        wait_until(page, lambda: len(held) == count)
+
+    runs.states = [run_of(9, revision=9)]
+    runs.reply(held[0])
+    runs.refuse(held[1], "runMismatch", "The run is 9.", timer=runs.states[0])
+
+    expect(card(page, "kitchen").locator(".message")).to_have_text("This timer runs or is paused already.")
+    assert seen_by(runs, "start") == [3, 3]
+
+
+# With the real server
+
+# The way there may be shut: what is sent is then held back, or lost with the link.
+WAY = QUICK + """
+window.way = {isShut: false, held: [], sockets: []};
+(() => {
+    const Real = WebSocket;
+    way.open = () => { way.isShut = false; way.held.splice(0).forEach((send) => send()); };
+    way.lose = () => { way.held = []; way.sockets.forEach((socket) => socket.onclose && socket.onclose({code: 1006, reason: ''})); };
+    window.WebSocket = function (url, protocols) {
+        const socket = new Real(way.isShut ? 'ws://127.0.0.1:9/' : url, protocols);
+        const send = socket.send.bind(socket);
+        socket.send = (text) => way.isShut ? way.held.push(() => send(text)) : send(text);
+        way.sockets.push(socket);
+        return socket;
+    };
+})();
+"""
+
+
+@pytest.mark.parametrize("happening", ["way.open()", "way.lose(), setTimeout(way.open, 300)"], ids=["late", "lost"])
+def test_a_press_that_arrives_after_the_next_run_has_begun_leaves_it_alone(server, script, open_page, happening):
+    names = {"end": "Finish", "zero": "Reset", "gone": "Remove", "more": None}
+    for name in names:
+        script.do("start", timer=name, duration=300)
+    page = open_page(server.page(), init_script=WAY, viewport={"width": 390, "height": 844})
+    for name in names:
+        expect(digits(page, name)).to_be_visible()
+    wait_until(page, lambda: page.evaluate("Boolean(window.timersync) && timersync.isSynced"))
+
+    page.evaluate("way.isShut = true")
+    for name, label in names.items():
+        if label is None:
+            press(page, name, "+1 min")
+        else:
+            choose(page, name, label)
+            page.get_by_role("dialog").get_by_role("button", name=label, exact=True).click()
+            page.keyboard.press("Escape")
+    for name in names:
+        script.do("finish", timer=name)
+        script.do("start", timer=name, duration=600, title="Next")
+    page.evaluate(happening)
+
+    expect(card(page, "more").locator(".message")).to_have_text("Someone else started more again meanwhile; nothing was changed.")
+    for name in names:
+        state = script.do("get", timer=name)
+        assert (state["status"], state["duration"], state["addedTime"]) == ("running", 600, 0), name
+    # Another press, with the new run in sight, is about that.
+    press(page, "more", "+1 min")
+    expect(bulletin(page)).to_contain_text("Changed the time of Next.")
+    assert script.do("get", timer="more")["addedTime"] == 60
+
+
 SEEN = """
 () => import('/runs.js').then(({Runs}) => {
     let now = 0;

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from person import card
 from test_client import NOW, digits, hold, let_pass, scripted, state, visit, wait_until  # noqa: F401
+from test_runs import WAY
 
 HELLO = {"history": "one", "revision": 7, "wallOffset": 0, "writable": True}
 QUICK = "Math.random = () => 0.01;"  # how long a page waits before it comes back, of what it may wait
@@ -87,6 +88,22 @@ def test_an_end_that_is_told_again_is_not_announced_again(visit, server_of_now):
 
     told = page.evaluate("announced.filter((words) => /time is up/.test(words))")
     assert told == ["kitchen: time is up", "oven: time is up", "fan: time is up"]
+
+
+def test_an_end_that_was_missed_is_announced_once_when_the_link_is_back(server, script, open_page):
+    for name in ("tea", "eggs"):
+        script.do("start", timer=name, duration=300)
+    page = open_page(server.page(), init_script=WAY + ANNOUNCED)
+    expect(digits(page, "eggs")).to_be_visible()
+
+    for name in ("tea", "eggs"):
+        page.evaluate("way.isShut = true; way.lose()")
+        script.do("addRemainingTime", timer=name, seconds=-1000, clamp=True)
+        wait_until(page, lambda: script.do("get", timer=name)["time"] <= 0)
+        page.evaluate("way.open()")
+        wait_until(page, lambda: f"{name}: time is up" in page.evaluate("announced"))
+
+    assert page.evaluate("announced.filter((words) => /time is up/.test(words))") == ["tea: time is up", "eggs: time is up"]
 
 
 def test_a_server_that_goes_for_a_while_is_come_back_to_as_after_a_restart(visit, server_of_now):
