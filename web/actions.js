@@ -6,7 +6,7 @@ import { openEdit } from "./edit.js";
 import { openLaps } from "./lap-list.js";
 import { define, t } from "./language.js";
 import { openLine, titleOf } from "./line.js";
-import { pressInstant } from "./press.js";
+import { pressOf } from "./press.js";
 import { openShare } from "./share.js";
 
 define({
@@ -36,7 +36,7 @@ export const ACTIONS = {
     if (isRun(session.state(timer)) || session.state(timer).laps) {
       sure("reset", timer, session, desk, event);
     } else {
-      desk.change("reset", timer, {}, pressInstant(event, session.clock)).catch(function (refusal) { desk.tell(refusal.message); });
+      desk.change("reset", timer, {}, pressOf(event, session, timer)).catch(function (refusal) { desk.tell(refusal.message); });
     }
   },
   laps: openLaps,
@@ -131,12 +131,14 @@ export function isRun(state) {
 
 // — inside —
 
+// What is asked is about the run that was seen when it was asked, whatever is started while the question stands.
 function sure(command, timer, session, desk, event) {
   const name = titleOf(session, timer);
+  const seen = pressOf(event, session, timer).ifRun;
   confirm({
     title: t("sure." + command, { name: name }),
     question: t("sure." + command + "Why"),
     yes: function () { return t("action." + command); },
-    go: function () { return desk.change(command, timer, {}); }
+    go: function () { return desk.change(command, timer, {}, { ifRun: seen }); }
   });
 }

@@ -53,9 +53,9 @@ export class Card {
     });
   }
 
-  // state: as the server sent it; reading: what of it is shown now (see countdown.js). Only what differs is touched:
-  // two hundred cards are painted each second.
-  show(state, reading) {
+  // state: as the server sent it; reading: what of it is shown now (see countdown.js); wallOffset: what a time of day is
+  // ahead of the server's clock. Only what differs is touched: two hundred cards are painted each second.
+  show(state, reading, wallOffset) {
     if (state !== this.shown.state) {
       this.showState(state);
     }
@@ -64,11 +64,12 @@ export class Card {
       this.parts[".digits"].textContent = reading.text;
       setAttribute(this.parts[".digits"], "data-length", reading.text.length > 7 ? "long" : reading.text.length > 5 ? "middle" : "short");
     }
-    if (reading.level !== this.shown.level || state !== this.shown.state) {
+    if (reading.level !== this.shown.level || state !== this.shown.state || wallOffset !== this.shown.wallOffset) {
       this.shown.level = reading.level;
+      this.shown.wallOffset = wallOffset;
       setAttribute(this.article, "data-level", reading.level);
       setText(this.parts[".status"], statusWords(state, reading));
-      setText(this.parts[".note"], noteOf(state, reading));
+      setText(this.parts[".note"], noteOf(state, reading, wallOffset));
     }
     this.showProgress(reading);
     this.shown.state = state;
@@ -152,22 +153,22 @@ export function statusWords(state, reading) {
 }
 
 // What is worth knowing beside the time: a message that stands, when it ends, how many laps.
-export function noteOf(state, reading) {
+export function noteOf(state, reading, wallOffset) {
   return [
     state.signal && state.signal.kind === "blackout" ? t("card.dark") : "",
     state.message ? "“" + state.message.text.replace(/\s+/g, " ") + "”" : "",
     state.laps ? t("card.laps", { n: state.laps.length }) : "",
-    state.status === "running" && state.type === "timer" ? endWords(state, reading) : ""
+    state.status === "running" && state.type === "timer" ? endWords(state, reading, wallOffset) : ""
   ].filter(Boolean).join(" · ");
 }
 
-// Time of day where the viewer is, of an instant on the server's clock.
-function endWords(state, reading) {
-  const endsAt = state.lastElapsedTimeCalculatedAt + state.duration - state.elapsedTime;
+// Time of day where the viewer is.
+function endWords(state, reading, wallOffset) {
+  const endsAt = state.lastElapsedTimeCalculatedAt + state.duration - state.elapsedTime + wallOffset;
   return t(reading.level === "overtime" ? "card.ended" : "card.ends", { time: timeOfDay(endsAt, Math.abs(reading.time) >= DAY) });
 }
 
-// A time of day alone would be taken for the next one.
+// By wall time. A time of day alone would be taken for the next one.
 function timeOfDay(instant, isFar) {
   const day = isFar ? { weekday: "short", day: "numeric", month: "short" } : {};
   return new Date(instant * 1000).toLocaleString(document.documentElement.lang + "-u-nu-latn",

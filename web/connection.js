@@ -115,7 +115,7 @@ export class Connection {
 
   // Anything from nothing to the longest: a crowd of screens must not come back at once.
   longestDelay(code) {
-    return code === 1001 ? RETRY_AFTER_RESTART : Math.min(RETRY_MOST, RETRY_FIRST * Math.pow(2, this.attempts));
+    return code === 1001 || code === 1012 ? RETRY_AFTER_RESTART : Math.min(RETRY_MOST, RETRY_FIRST * Math.pow(2, this.attempts));
   }
 
   // A half-open link: what was sent is never answered, and no close comes either.

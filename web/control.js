@@ -11,7 +11,8 @@ import { listen } from "./keys.js";
 import { lapText } from "./laps.js";
 import { define, languageReady, t, translate } from "./language.js";
 import { fill } from "./markup.js";
-import { pressInstant, pressOnce } from "./press.js";
+import { pressedAt, pressOf, pressOnce } from "./press.js";
+import { tellOfSaving } from "./saving.js";
 import { Session } from "./session.js";
 import { announce, setAttribute, setText, surround } from "./shell.js";
 import { StatePanel, stateOf } from "./state.js";
@@ -37,7 +38,7 @@ const PRIMARY = { idle: "start", running: "pause", paused: "resume", finished: "
 
 const main = document.getElementById("view");
 const name = page.timers[0];
-const session = new Session({ timers: [name] });
+const session = new Session([name]);
 const desk = new Desk(session, showTold);
 let panel = null;
 
@@ -50,6 +51,7 @@ function start() {
   setUpPresets();
   listen(bindings);
   surround(session);
+  tellOfSaving(session, find("#saving"));
   session.watch(name, show);
   session.on("timer", hearTimer);
   session.on("link", showLink);
@@ -71,7 +73,7 @@ function setUpButtons() {
   find(".undo").addEventListener("click", function () { tick(); desk.undo(); });
   find(".more").addEventListener("click", openMore);
   holdToPress(find(".finish"), {
-    held: function () { return whyUseless("finish") === "" ? press("finish", null, 40) : say(whyUseless("finish")); },
+    held: finishHeld,
     tapped: function () { say(session.mayControl && isRun(session.state(name)) ? t("control.hold") : whyUseless("finish")); },
     pressed: function (event) { act("finish", event); }
   });
@@ -144,7 +146,7 @@ function showButtons(state) {
 function noteWords(state, shown) {
   const laps = state.laps || [];
   const last = laps.length === 0 ? "" : t("control.lastLap", { time: lapText(laps[laps.length - 1] - (laps[laps.length - 2] || 0)) });
-  return [noteOf(state, shown), last].filter(Boolean).join(" · ");
+  return [noteOf(state, shown, session.client.wallOffset), last].filter(Boolean).join(" · ");
 }
 
 function disable(button, isDisabled) {
@@ -180,8 +182,17 @@ function press(command, event, milliseconds, fields) {
     say(t("refusal.timerHasNotStarted"));
     return;
   }
-  const at = event === null ? undefined : pressInstant(event, session.clock);
-  desk.change(command, name, fields || {}, at).catch(function (refusal) { say(refusal.message); });
+  desk.change(command, name, fields || {}, event === null ? {} : pressOf(event, session, name)).catch(function (refusal) { say(refusal.message); });
+}
+
+// It counts from when it is held long enough, and is about what was seen when the finger came down.
+function finishHeld(down) {
+  const why = whyUseless("finish");
+  if (why === "") {
+    press("finish", null, 40, { ifRun: session.runs.at(name, pressedAt(down)) });
+  } else {
+    say(why);
+  }
 }
 
 function adjust(seconds, event) {

@@ -5,9 +5,13 @@ import { linkTo, page } from "./address.js";
 import { sleepiness } from "./awake.js";
 import { change } from "./changes.js";
 import { session, stages } from "./display.js";
+import { age } from "./freshness.js";
 import { define, t, translate } from "./language.js";
 import { addModule, addStyle, fill } from "./markup.js";
-import { pressOnce } from "./press.js";
+import { pressedAt, pressOnce } from "./press.js";
+import { refusalWords } from "./refusals.js";
+import { Runs } from "./runs.js";
+import { tellOfSaving } from "./saving.js";
 import { setAttribute, setText } from "./shell.js";
 
 const SEEN_FOR = 4; // seconds
@@ -29,13 +33,14 @@ define({
   "display.resume": "Resume", "display.again": "Start again",
   "display.useless": "“{name}” is {status}: there is nothing to {verb}.",
   "display.verb.subtract": "take from", "display.verb.add": "add to", "display.verb.reset": "reset",
-  "display.verb.finish": "finish", "status.unknown": "not started yet",
+  "display.verb.finish": "finish", "status.unknown": "not started yet", "fresh.sync": "± {n} ms, synced {age} ago",
   "awake.insecure": "This screen may fall asleep: to keep it awake takes https.",
   "awake.unknown": "This screen may fall asleep: this browser can't keep it awake.",
   "awake.refused": "This screen may fall asleep: the browser refuses to keep it awake."
 });
 
 const view = document.getElementById("view");
+const runs = new Runs(session);
 let unseen = null; // when the controls go away again
 let isByKeyboard = false;
 
@@ -101,7 +106,10 @@ function addControls(stage) {
     if (session.mayControl && !hasUse(command, status)) {
       say(t("display.useless", { name: stage.name, status: t("status." + status), verb: t("display.verb." + command) }));
     } else {
-      send(stage.name, command).catch((refusal) => { say(refusal.message); });
+      send(stage.name, command, { ifRun: runs.at(stage.name, pressedAt(event)) }).catch((refusal) => {
+        const state = session.state(stage.name);
+        say(refusalWords(refusal, state && state.title || stage.name, state));
+      });
     }
   }
 
@@ -120,12 +128,12 @@ function hasUse(command, status) {
   return command === "reset" ? status !== "idle" : isRun || NEEDS_RUN.indexOf(command) < 0;
 }
 
-function send(name, command) {
+function send(name, command, fields) {
   if (command !== "add" && command !== "subtract") {
-    return change(session.client, command, name, {});
+    return change(session.client, command, name, fields);
   }
   const adjust = session.state(name).type === "stopwatch" ? "addElapsedTime" : "addRemainingTime";
-  return change(session.client, adjust, name, { seconds: command === "add" ? 60 : -60, clamp: true });
+  return change(session.client, adjust, name, Object.assign({ seconds: command === "add" ? 60 : -60, clamp: true }, fields));
 }
 
 // — the tools of the screen —
@@ -137,6 +145,7 @@ function openTools() {
     const change = document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
     change.catch(() => {});
   });
+  tellOfSaving(session, find("saving"));
   session.on("clock", showTools);
   session.on("beat", showTools);
   showTools();
@@ -156,9 +165,15 @@ function turnSound() {
 
 function showTools() {
   const why = sleepiness();
-  setText(find("sync"), session.freshness().sync || "");
+  setText(find("sync"), agreement(session.clock));
   find("awake").hidden = why === null;
   setText(find("awake"), why === null ? "" : t(why));
+}
+
+// Half the round trip is what the offset may be wrong by.
+function agreement(clock) {
+  const milliseconds = Math.max(1, Math.ceil(clock.roundTrip * 500));
+  return clock.isSynced ? t("fresh.sync", { n: milliseconds, age: age(clock.monotonic() - clock.syncedAt) }) : "";
 }
 
 function seen(event) {

@@ -14,9 +14,10 @@ import { setUpMaking } from "./make.js";
 import { fill } from "./markup.js";
 import { matches, sorted } from "./order.js";
 import { Painter } from "./painter.js";
-import { pressInstant } from "./press.js";
+import { pressOf } from "./press.js";
 import { Session } from "./session.js";
 import { keepSetting, setting } from "./settings.js";
+import { tellOfSaving } from "./saving.js";
 import { announce, setText, surround } from "./shell.js";
 import { StatePanel, stateOf } from "./state.js";
 import "./words.js";
@@ -46,7 +47,7 @@ const PRESS_MOST = 3000; // who holds on longer does not mean a press
 const CLICK_WITHIN = 300; // from lifting the finger
 
 const main = document.getElementById("view");
-const session = new Session({ timers: "*" });
+const session = new Session("*");
 const cards = new Map(); // name → Card
 let desk = null;
 let painter = null;
@@ -76,6 +77,7 @@ function start() {
   setUpTools();
   listen(bindings);
   surround(session);
+  tellOfSaving(session, find("#saving"));
   session.on("timer", hearTimer);
   session.on("removed", function (event) { removeCard(event.timer); });
   session.on("link", showLink);
@@ -249,7 +251,7 @@ function press(name, command, event) {
     return;
   }
   const wish = wishOf(command, state);
-  desk.change(wish.command, name, wish.fields, pressInstant(event, session.clock))
+  desk.change(wish.command, name, wish.fields, pressOf(event, session, name))
     .catch(function (refusal) { card.say(refusal.message); });
 }
 
@@ -283,7 +285,7 @@ function finishMany() {
     question: t("many.question"),
     choices: sorted(running, "name", 0).map(function (state) { return { value: state.timer, words: state.title || state.timer }; }),
     yes: function (n) { return t("many.yes", { n: n }); },
-    go: function (names) { return desk.finishMany(names); }
+    go: function (names) { return desk.finishMany(running.filter(function (state) { return names.indexOf(state.timer) >= 0; })); }
   });
 }
 

@@ -1,6 +1,9 @@
 // What a person changes from here: each change in words, and the way back from the last one.
 
-import { define, language, t } from "./language.js";
+import { isAboutRun } from "./changes.js";
+import { define, t } from "./language.js";
+import { refusalWords } from "./refusals.js";
+import { runOf } from "./runs.js";
 import { opposite } from "./undo.js";
 
 define({
@@ -23,21 +26,7 @@ define({
   "did.final": "{what} This can't be undone.",
   "undo.done": "Undone: {what}",
   "undo.nothing": "There is nothing to undo.",
-  "undo.movedOn": "{name} has changed since, so nothing was undone.",
-  "refusal.offline": "Offline: nothing can be changed until the server is back.",
-  "refusal.forbidden": "This screen may look, but not change anything.",
-  "refusal.noAnswer": "The server did not answer: it is not known whether the change arrived.",
-  "refusal.timerAlreadyStarted": "This timer runs or is paused already.",
-  "refusal.timerAlreadyPaused": "This timer is paused already.",
-  "refusal.timerHasNotPaused": "This timer is not paused.",
-  "refusal.timerHasNotStarted": "This timer does not run.",
-  "refusal.unknownTimer": "There is no such timer any more.",
-  "refusal.revisionMismatch": "This timer has just been changed elsewhere. Look again, and press once more if it is still right.",
-  "refusal.outOfRange": "That is more than the timer allows.",
-  "refusal.rateLimited": "Too many changes at once. Wait a moment.",
-  "refusal.tooManyTimers": "The server holds as many timers as it may. Remove one first.",
-  "refusal.storageFailed": "The server could not write this down, so nothing was changed. Try again.",
-  "refusal.shuttingDown": "The server is being restarted. Try again in a moment."
+  "undo.movedOn": "{name} has changed since, so nothing was undone."
 });
 
 // Nothing is wrong with what was wished: it may be wished again.
@@ -48,31 +37,36 @@ export class Desk {
   constructor(session, told) {
     this.session = session;
     this.told = told;
-    this.last = null; // {timer, name, revision, words, opposite}, or null when there is no way back
+    this.last = null; // {timer, name, revision, run, words, opposite}, or null when there is no way back
     this.ownRevision = null; // that of the latest state that came of a change from here
   }
 
-  // Resolves with the reply; rejects with an Error whose message is for the person. `at` is the instant of the press.
-  change(command, timer, fields, at) {
+  // Resolves with the reply; rejects with an Error whose message is for the person. `press`: see pressOf.
+  change(command, timer, fields, press) {
     const desk = this;
     const before = this.session.state(timer);
-    const sent = Object.assign({}, fields, at === undefined || command === "remove" ? {} : { at: at });
+    const sent = Object.assign({}, fields, press, command === "remove" ? { at: undefined } : {});
+    if (!isAboutRun(command)) {
+      delete sent.ifRun;
+    }
     return this.session.change(command, timer, sent).then(function (reply) {
       desk.remember(command, timer, fields || {}, before, reply.timer);
       return reply;
-    }, inWords);
+    }, function (refusal) { throw desk.inWords(refusal, timer, before); });
   }
 
-  // Those that are named; in one step when these are all that run. One that has come to its end meanwhile is fine.
-  finishMany(timers) {
+  // Those of these states that were seen; in one step when these are all that run. One that has come to its end meanwhile
+  // is fine, one that was started again is told.
+  finishMany(states) {
     const desk = this;
-    const change = this.isAllThatRun(timers) ?
-      this.session.change("finishAll", undefined).then(function (reply) { return reply.timers.length; }) :
-      Promise.all(timers.map(this.finishOne, this)).then(function (ends) { return ends.filter(Boolean).length; });
-    return change.then(function (n) {
+    const change = this.isAllThatRun(states) ?
+      this.session.change("finishAll", undefined).then(function (reply) { return reply.timers.map(function () { return null; }); }) :
+      Promise.all(states.map(this.finishOne, this));
+    return change.then(function (ends) {
+      const done = ends.filter(function (words) { return words === null; });
       desk.last = null;
-      desk.tell(t("did.final", { what: t("did.finishAll", { n: n }) }));
-    }, inWords);
+      desk.tell([t("did.final", { what: t("did.finishAll", { n: done.length }) })].concat(ends).filter(Boolean).join(" "));
+    }, function (refusal) { throw desk.inWords(refusal); });
   }
 
   get canUndo() {
@@ -88,13 +82,14 @@ export class Desk {
       return Promise.resolve();
     }
     last.isOnItsWay = true;
-    const fields = Object.assign({ ifRevision: last.revision }, last.opposite.fields);
+    const isGuarded = isAboutRun(last.opposite.command);
+    const fields = Object.assign({ ifRevision: last.revision }, isGuarded ? { ifRun: last.run } : {}, last.opposite.fields);
     return this.session.change(last.opposite.command, last.timer, fields).then(function (reply) {
       desk.ownRevision = reply.timer ? reply.timer.revision : null;
       desk.settle(last, false);
       desk.tell(t("undo.done", { what: last.words }));
     }, function (refusal) {
-      const hasMoved = refusal.code === "revisionMismatch" || refusal.code === "unknownTimer";
+      const hasMoved = ["revisionMismatch", "runMismatch", "unknownTimer"].indexOf(refusal.code) >= 0;
       desk.settle(last, PASSING.indexOf(refusal.code) >= 0);
       desk.tell(hasMoved ? t("undo.movedOn", { name: last.name }) : refusalWords(refusal));
     });
@@ -107,19 +102,24 @@ export class Desk {
 
   // — inside —
 
-  isAllThatRun(timers) {
+  isAllThatRun(states) {
     return this.session.states().every(function (state) {
       const isRun = state.status === "running" || state.status === "paused";
-      return !isRun || timers.indexOf(state.timer) >= 0;
+      return !isRun || states.some(function (seen) { return seen.timer === state.timer && seen.run === state.run; });
     });
   }
 
-  finishOne(timer) {
-    return this.session.change("finish", timer).then(function () { return true; }, function (refusal) {
+  // Null when it is done, else why not; without a word when there was nothing left to do.
+  finishOne(seen) {
+    const desk = this;
+    return this.session.change("finish", seen.timer, { ifRun: runOf(seen) }).then(function () { return null; }, function (refusal) {
+      if (refusal.code === "runMismatch") {
+        return desk.inWords(refusal, seen.timer, seen).message;
+      }
       if (refusal.code !== "timerHasNotStarted" && refusal.code !== "unknownTimer") {
         throw refusal;
       }
-      return false;
+      return "";
     });
   }
 
@@ -128,7 +128,7 @@ export class Desk {
     this.ownRevision = after ? after.revision : null;
     const back = opposite(command, fields, before, after);
     this.last = back === null ? null : {
-      timer: timer, revision: after.revision, words: words, opposite: back, name: this.nameOf(timer, before, after)
+      timer: timer, revision: after.revision, run: runOf(after), words: words, opposite: back, name: this.nameOf(timer, before, after)
     };
     this.tell(back !== null || isOverByItself(command, fields) ? words : t("did.final", { what: words }));
   }
@@ -148,18 +148,12 @@ export class Desk {
   nameOf(timer, before, after) {
     return after && after.title || before && before.title || timer;
   }
-}
 
-// The server's own words say most; they are English.
-export function refusalWords(refusal) {
-  const translated = t("refusal." + refusal.code);
-  return language() === "en" || translated === "refusal." + refusal.code ? refusal.message : translated;
-}
-
-function inWords(refusal) {
-  const error = new Error(refusalWords(refusal));
-  error.code = refusal.code;
-  throw error;
+  inWords(refusal, timer, before) {
+    const error = new Error(refusalWords(refusal, this.nameOf(timer, before), this.session.state(timer)));
+    error.code = refusal.code;
+    return error;
+  }
 }
 
 function isOverByItself(command, fields) {

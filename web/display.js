@@ -19,7 +19,7 @@ define({
   "status.overtime": "overtime"
 });
 
-export const session = new Watch(Follower, { timers: page.timers });
+export const session = new Watch(Follower, page.timers);
 export const stages = [];
 const bell = new Bell(session.sureNow.bind(session), say);
 const main = document.getElementById("view");

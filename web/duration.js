@@ -26,15 +26,16 @@ const UNITS = new RegExp("^(?:" + NUMBER + " *" + HOURS + ")?" +
 const LACKS_UNIT = new RegExp("^[0-9.]+ *(?:" + HOURS + "|" + MINUTES + ") *[0-9.]+$");
 
 // "5m", "1:30:00", "90", "1h30m" in seconds; null for nothing, which asks for a stopwatch. "until 20:30" is the time
-// left to that time of day where the viewer is, reckoned from `serverNow`, since this device's clock may be wrong.
-export function parseDuration(typed, serverNow) {
+// left to that time of day where the viewer is, reckoned from `now`, the server's wall time, since this device's clock may
+// be wrong.
+export function parseDuration(typed, now) {
   const text = tidy(typed);
   if (text === "") {
     return null;
   }
   const until = UNTIL.exec(text);
   if (until !== null) {
-    return secondsUntil(until[1], serverNow);
+    return secondsUntil(until[1], now);
   }
   return within(firstOf([readNumber, readColons, readUnits], text), typed);
 }
@@ -109,7 +110,7 @@ function whatIsWrong(text) {
 }
 
 // The next time that clocks show it where the viewer is: tomorrow's, when today's is over.
-function secondsUntil(text, serverNow) {
+function secondsUntil(text, now) {
   const found = /^([0-9]{1,2})(?:[:.h]([0-9]{2}))?(?::([0-9]{2}))? *(?:uhr|h)? *(am|pm|a\.m\.|p\.m\.)?$/.exec(text);
   if (!found) {
     refuse("duration.until", { typed: text });
@@ -120,18 +121,18 @@ function secondsUntil(text, serverNow) {
   if (hour === null || minute > 59 || second > 59) {
     refuse("duration.timeOfDay", { typed: text });
   }
-  if (serverNow === null) {
+  if (now === null) {
     refuse("duration.noClock");
   }
-  const today = timeOnDay(serverNow, 0, hour, minute, second);
-  const due = [today, shownAgain(today), timeOnDay(serverNow, 1, hour, minute, second)]
-    .find(function (date) { return date !== null && date.getTime() > serverNow * 1000; });
-  return Math.round((due.getTime() / 1000 - serverNow) * 1e6) / 1e6;
+  const today = timeOnDay(now, 0, hour, minute, second);
+  const due = [today, shownAgain(today), timeOnDay(now, 1, hour, minute, second)]
+    .find(function (date) { return date !== null && date.getTime() > now * 1000; });
+  return Math.round((due.getTime() / 1000 - now) * 1e6) / 1e6;
 }
 
 // Each time the hours are set on that day's date: a day on which clocks change may have moved them.
-function timeOnDay(serverNow, day, hour, minute, second) {
-  const date = new Date(serverNow * 1000);
+function timeOnDay(now, day, hour, minute, second) {
+  const date = new Date(now * 1000);
   date.setDate(date.getDate() + day);
   date.setHours(hour, minute, second, 0);
   return date;

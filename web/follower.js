@@ -20,13 +20,15 @@ export class Follower {
     this.requests = new Map(); // id → request
     this.lastID = 0;
     this.role = null;
+    this.server = {}; // what it says of itself: the last `hello` or event `server`
+    this.heard = {}; // up to which `revision` of which `history` nothing was missed
     this.problem = null; // why the subscription was refused
     this.link = new Connection({
       url: options.url,
       subprotocols: options.token === null ? ["timersync.v1"] : ["timersync.v1", "token." + options.token],
       local: () => this.clock.monotonic(),
       hear: this.hear.bind(this),
-      change: () => { options.listener({ type: "link" }); },
+      change: this.tellLink.bind(this),
       unheard: () => { options.listener({ type: "unheard" }); }
     });
   }
@@ -37,6 +39,11 @@ export class Follower {
 
   get mayControl() {
     return this.isOnline && this.role === "control";
+  }
+
+  // Its wall clock minus its server clock.
+  get wallOffset() {
+    return this.server.wallOffset || 0;
   }
 
   connect() {
@@ -75,7 +82,10 @@ export class Follower {
       case "hello": return this.greet(message);
       case "snapshot": return this.takeSnapshot(message);
       case "removed": return this.forget(message.timer);
-      default: return this.settle(message);
+      case "server":
+        this.server = message;
+        return this.tellLink();
+      case undefined: return this.settle(message);
     }
   }
 
@@ -84,15 +94,24 @@ export class Follower {
       this.link.stop("the server speaks protocol " + hello.protocol + " and this page 1; reload the page");
       return;
     }
-    this.isComplete = this.isComplete && hello.epoch === this.clock.epoch;
+    const since = this.heard;
+    const isSame = hello.history === since.history;
+    this.isComplete = this.isComplete && isSame && hello.epoch === this.clock.epoch;
     this.clock.greet(hello.epoch, hello.now);
     this.role = hello.role;
+    this.server = hello;
     this.problem = null;
+    this.asked = -1; // from the subscription on, hello's revision
+    this.isCaughtUp = !since.history || !isSame; // nothing is told late
+    if (this.isCaughtUp) {
+      this.heard = { history: hello.history, revision: hello.revision };
+    }
     this.link.establish();
     const unanswered = Array.from(this.requests.values());
     this.requests.clear();
     this.resync(); // first, so that the clock is right before the first state comes
-    this.subscribe();
+    this.subscribe(since.history && hello.history ? since.history + ":" + since.revision : undefined);
+    this.asked = hello.revision;
     unanswered.forEach((request) => { request.lose(); });
   }
 
@@ -112,18 +131,27 @@ export class Follower {
     }
     snapshot.timers.forEach((state) => { this.take(state, "subscribed"); });
     known.filter((name) => !told.has(name)).forEach(this.forget, this);
-    this.options.listener({ type: "link" });
+    this.tellLink();
+  }
+
+  // What was missed comes right after the subscription. Until what was asked after that is answered, the
+  // next connection would have to ask for it again.
+  reach(revision) {
+    if (this.isCaughtUp) {
+      this.heard.revision = Math.max(this.heard.revision, revision);
+    }
   }
 
   take(state, cause) {
+    this.reach(state.revision);
     const known = this.timers.get(state.timer);
     const isStale = known !== undefined && (state.revision < known.revision ||
       (state.revision === known.revision && state.lastElapsedTimeCalculatedAt < known.lastElapsedTimeCalculatedAt));
     if (isStale || state.revision <= this.forgotten.get(state.timer)) {
       return;
     }
-    if (known !== undefined && known.revision === state.revision && state.laps === undefined) {
-      state.laps = known.laps; // a tick leaves them out
+    if (known !== undefined && known.revision === state.revision) {
+      state = Object.assign({ laps: known.laps, run: known.run }, state); // a tick leaves them out
     }
     this.timers.set(state.timer, state);
     this.options.listener({ type: "timer", state: state, cause: cause });
@@ -136,6 +164,10 @@ export class Follower {
       this.timers.delete(name);
     }
     this.options.listener({ type: "removed", timer: name });
+  }
+
+  tellLink() {
+    this.options.listener({ type: "link" });
   }
 
   settle(message) {
@@ -157,7 +189,10 @@ export class Follower {
 
   sync(answerWithin) {
     const sentAt = this.clock.monotonic();
+    const asked = this.asked;
     this.ask({ command: "sync", clientTime: toMicroseconds(sentAt) }, answerWithin, (reply) => {
+      this.isCaughtUp = this.isCaughtUp || asked >= 0;
+      this.reach(asked);
       if (reply.ok) {
         this.clock.learn(sentAt, reply.receivedAt, reply.sentAt, this.clock.monotonic());
         this.options.listener({ type: "clock" });
@@ -173,12 +208,12 @@ export class Follower {
     });
   }
 
-  subscribe() {
-    const message = { command: "subscribe", timers: this.options.timers, interval: this.options.interval };
+  subscribe(since) {
+    const message = { command: "subscribe", timers: this.options.timers, interval: this.options.interval, since: since };
     this.ask(message, ANSWER_WITHIN, (reply) => {
       if (!reply.ok) {
         this.problem = reply.error.message;
-        this.options.listener({ type: "link" });
+        this.tellLink();
       }
     });
   }

@@ -1,30 +1,18 @@
-// How fresh what the screen shows is, in words. No DOM, no socket.
+// Why what the screen shows may not be fresh, in words. No DOM, no socket.
 
 import { define, t } from "./language.js";
 
 const DOUBT_AFTER = 3; // seconds
 
 define({
-  "fresh.sync": "± {n} ms, synced {age} ago", "fresh.confirmed": "{words} — last confirmed {age} ago",
-  "fresh.ended": "Not connected: {why}", "fresh.says": "The server says: {why}",
+  "fresh.confirmed": "{words} — last confirmed {age} ago", "fresh.ended": "Not connected: {why}", "fresh.says": "The server says: {why}",
   "fresh.refused": "The server does not let this page in: {why}", "fresh.offline": "Offline for {age}",
   "fresh.unanswered": "No answer for {age}", "fresh.checking": "Checking the clock…"
 });
 
-// `words` are for the stale mark, null while everything is confirmed; `sync` says how well
-// the clocks agree, null before they were compared. `refusal` is what the server says over
-// HTTP when it lets no socket in.
-export function freshness(client, refusal) {
-  return { words: trouble(client, refusal), sync: agreement(client.clock) };
-}
-
-// Half the round trip is what the offset may be wrong by.
-function agreement(clock) {
-  const milliseconds = Math.max(1, Math.ceil(clock.roundTrip * 500));
-  return clock.isSynced ? t("fresh.sync", { n: milliseconds, age: age(clock.monotonic() - clock.syncedAt) }) : null;
-}
-
-function trouble(client, refusal) {
+// Null while everything is confirmed. `refusal` is what the server says over HTTP when it lets no
+// socket in.
+export function trouble(client, refusal) {
   const link = client.link;
   const now = client.clock.monotonic();
   if (link.status === "refused") {
@@ -52,7 +40,7 @@ function since(key, seconds, link, now) {
   return link.confirmedAt === null ? words : t("fresh.confirmed", { words: words, age: age(now - link.confirmedAt) });
 }
 
-function age(seconds) {
+export function age(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < 120) {
     return whole + " s";

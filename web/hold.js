@@ -2,7 +2,7 @@
 
 export const HOLD = 900; // milliseconds, as setTimeout counts; control.css fills the button as long
 
-// options: `held(event)`; `tapped()`, when it was let go too soon; `pressed(event)`, by keyboard or by whatever else
+// options: `held(event)`, with that of the finger that came down; `tapped()`, when it was let go too soon; `pressed(event)`, by keyboard or by whatever else
 // can't hold.
 export function holdToPress(button, options) {
   let alarm = null;
@@ -18,7 +18,7 @@ export function holdToPress(button, options) {
     alarm = setTimeout(function () {
       isDone = true;
       letGo();
-      options.held();
+      options.held(event);
     }, HOLD);
   });
   ["pointerup", "pointercancel", "pointerleave"].forEach(function (type) { button.addEventListener(type, letGo); });

@@ -2,6 +2,8 @@
 // in for whatever is not translated. A translation is a file of its own (`language-de.js`); only the one that is spoken
 // is loaded.
 
+import { addModule } from "./markup.js";
+
 export const LANGUAGES = ["en", "de", "es", "fr", "ar"];
 const RIGHT_TO_LEFT = ["ar"];
 export const CHOSEN_IN = "timersync.language";
@@ -35,8 +37,9 @@ export function t(key, fields) {
 // placeholder.
 export function translate(root) {
   each(root, "data-t", (element, words) => { element.textContent = words; });
-  each(root, "data-t-label", (element, words) => { element.setAttribute("aria-label", words); });
-  each(root, "data-t-placeholder", (element, words) => { element.setAttribute("placeholder", words); });
+  const set = (name) => (element, words) => { element.setAttribute(name, words); };
+  each(root, "data-t-label", set("aria-label"));
+  each(root, "data-t-placeholder", set("placeholder"));
 }
 
 // A translation says who it is. `plural` stands in where the browser has no `Intl.PluralRules`.
@@ -64,7 +67,8 @@ function each(root, attribute, apply) {
 }
 
 function speak(code) {
-  return load(code).then(() => { adopt(code); }, () => { adopt("en"); });
+  const loaded = tables[code] ? Promise.resolve() : addModule("language-" + code + ".js").catch(() => {});
+  return loaded.then(() => { adopt(tables[code] ? code : "en"); });
 }
 
 function adopt(code) {
@@ -72,20 +76,6 @@ function adopt(code) {
   spoken = code;
   root.setAttribute("lang", code);
   root.setAttribute("dir", RIGHT_TO_LEFT.indexOf(code) >= 0 ? "rtl" : "ltr");
-}
-
-function load(code) {
-  if (tables[code] !== undefined) {
-    return Promise.resolve();
-  }
-  return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.type = "module";
-    script.src = "language-" + code + ".js";
-    script.onload = () => tables[code] === undefined ? reject() : resolve();
-    script.onerror = reject;
-    document.head.appendChild(script);
-  });
 }
 
 function category(n) {

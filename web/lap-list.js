@@ -5,7 +5,7 @@ import { focusFirst, openDialog } from "./dialog.js";
 import { extremes, lapRows, lapsCSV, lapText } from "./laps.js";
 import { define, t } from "./language.js";
 import { titleOf } from "./line.js";
-import { pressInstant } from "./press.js";
+import { pressOf } from "./press.js";
 
 define({
   "laps.title": "Laps",
@@ -28,7 +28,7 @@ export function openLaps(timer, session, desk) {
   });
   dialog.find(".lap").addEventListener("click", function (event) {
     dialog.find(".message").textContent = "";
-    desk.change("lap", timer, {}, pressInstant(event, session.clock)).catch(function (refusal) {
+    desk.change("lap", timer, {}, pressOf(event, session, timer)).catch(function (refusal) {
       dialog.find(".message").textContent = refusal.message;
     });
   });

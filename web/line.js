@@ -3,7 +3,7 @@
 import { define, t } from "./language.js";
 import { focusFirst, openDialog } from "./dialog.js";
 import { bytesOf } from "./make.js";
-import { pressInstant } from "./press.js";
+import { pressOf } from "./press.js";
 import { setAttribute } from "./shell.js";
 
 define({
@@ -80,7 +80,7 @@ export function openLine(timer, session, desk) {
   function change(command, fields, event) {
     const typed = text.value;
     say("");
-    desk.change(command, timer, fields, pressInstant(event, session.clock)).then(function () {
+    desk.change(command, timer, fields, pressOf(event, session, timer)).then(function () {
       if (command === "message" && text.value === typed) { // else the next one is being typed
         text.value = "";
         showRoom();

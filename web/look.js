@@ -15,6 +15,7 @@ define({ "display.clock": "Time of day" });
 const body = document.body;
 const root = document.documentElement;
 const clock = document.createElement("p");
+let nextSecond = null;
 
 addStyle("look.css");
 dress();
@@ -102,20 +103,23 @@ function circle(name) {
   return circle;
 }
 
-// On the server's clock, in the time zone of this place.
+// The server's, in the time zone of this place.
 function addClock() {
   clock.id = "clock";
   clock.title = t("display.clock");
   document.getElementById("view").insertBefore(clock, document.getElementById("stages"));
+  session.on("link", showClock);
   showClock();
 }
 
 function showClock() {
-  const now = session.now();
-  if (now !== null) {
-    setText(clock, new Date(now * 1000).toLocaleTimeString(root.lang));
+  const isKnown = session.now() !== null;
+  const now = (session.now() + session.client.wallOffset) * 1000;
+  if (isKnown) {
+    setText(clock, new Date(now).toLocaleTimeString(root.lang));
   }
-  setTimeout(showClock, now === null ? 100 : Math.ceil(1000 - (now * 1000) % 1000));
+  clearTimeout(nextSecond);
+  nextSecond = setTimeout(showClock, isKnown ? Math.ceil(1000 - now % 1000) : 100);
 }
 
 // "red", "rgb(0 0 0 / 50%)", "#0f0", and "0f0" since a # has to be escaped in an address.

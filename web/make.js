@@ -2,7 +2,7 @@
 
 import { parseDuration, parseWarnings } from "./duration.js";
 import { define, t } from "./language.js";
-import { pressInstant } from "./press.js";
+import { pressedAt, pressInstant } from "./press.js";
 
 define({
   "make.title": "New timer",
@@ -71,7 +71,7 @@ export function setUpMaking(form, session, desk) {
     }
     const typed = wordsOf(elements);
     const focused = document.activeElement;
-    desk.change("start", name, fields, at).then(function () {
+    desk.change("start", name, fields, { at: at, ifRun: session.runs.at(name, pressedAt(event)) }).then(function () {
       if (wordsOf(elements) !== typed) {
         return; // the next one is being typed
       }
@@ -111,7 +111,7 @@ function wordsOf(elements) {
 
 // "until 20:30" ends at that instant only if it is reckoned from the same one as the start.
 function lengthOf(typed, session, at) {
-  const seconds = parseDuration(typed, at === undefined ? session.now() : at);
+  const seconds = parseDuration(typed, session.wallTime(at === undefined ? session.now() : at));
   return seconds === null ? { type: "stopwatch" } : { duration: seconds };
 }
 

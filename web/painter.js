@@ -24,7 +24,7 @@ export class Painter {
     document.addEventListener("visibilitychange", function () { painter.paintAll(); });
   }
 
-  // `show(state, reading)` is called now and whenever what is shown changes.
+  // `show(state, reading, wallOffset)` is called now and whenever what is shown changes.
   add(name, show) {
     this.entries.set(name, { name: name, show: show, due: null, last: null });
   }
@@ -58,7 +58,7 @@ export class Painter {
       entry.due = session.clock.monotonic() + delay;
     }
     const isDoubtful = session.isInDoubt && state.status === "running";
-    entry.show(state, isDoubtful ? masked(shown) : withoutGoingBack(entry, state, shown));
+    entry.show(state, isDoubtful ? masked(shown) : withoutGoingBack(entry, state, shown), session.client.wallOffset);
   }
 
   plan() {

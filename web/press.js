@@ -25,6 +25,11 @@ export function pressOnce(button) {
   });
 }
 
+// What goes along with a change of that timer: when it was pressed, and which run was seen then.
+export function pressOf(event, session, timer) {
+  return { at: pressInstant(event, session.clock), ifRun: session.runs.at(timer, pressedAt(event)) };
+}
+
 // Undefined when the clocks have not been compared well enough to say.
 export function pressInstant(event, clock) {
   if (!clock.isSynced || clock.roundTrip / 2 >= EXACT_TO) {
@@ -33,8 +38,8 @@ export function pressInstant(event, clock) {
   return Math.round((pressedAt(event) + clock.offset) * 1e6) / 1e6;
 }
 
-// A click comes when the finger is lifted. One by the keyboard has no finger.
-function pressedAt(event) {
+// On the local clock. A click comes when the finger is lifted. One by the keyboard has no finger.
+export function pressedAt(event) {
   const at = localInstant(event);
   const isSame = down !== null && event.type === "click" && event.detail > 0 && event.target.contains &&
     (event.target.contains(down.target) || down.target.contains(event.target));

@@ -1,14 +1,21 @@
 // A page's tie to the server that asks for changes, too.
 
+import { Runs } from "./runs.js";
 import { TimerSync } from "./timersync.js";
 import { Watch } from "./watch.js";
 
 export { withoutGoingBack } from "./watch.js";
 
 export class Session extends Watch {
-  // wish: `timers` (names, or "*") and `interval`, as for `subscribe`.
-  constructor(wish) {
-    super(TimerSync, wish);
+  // `timers`: names, or "*".
+  constructor(timers) {
+    super(TimerSync, timers);
+    this.runs = new Runs(this);
+  }
+
+  // What clocks on walls show at an instant of the server's clock.
+  wallTime(instant) {
+    return instant === null ? null : instant + this.client.wallOffset;
   }
 
   states() {

@@ -4,14 +4,6 @@ import { define, t } from "./language.js";
 
 define({ "shell.again": "Connected again", "shell.lost": "Connection lost" });
 
-// How fresh what the screen shows is. Null hides the mark.
-export function showLink(words) {
-  const mark = document.getElementById("link");
-  mark.hidden = words === null;
-  setText(mark, words || "");
-  document.body.classList.toggle("stale", words !== null);
-}
-
 // For those who listen: what has changed, never each second.
 export function announce(words) {
   document.getElementById("announcer").textContent = words;
@@ -32,13 +24,15 @@ export function setAttribute(element, name, value) {
 
 // Keeps the mark and the announcements of a session up to date.
 export function surround(session) {
+  const mark = document.getElementById("link");
   let wasOnline = null; // null before the first connection
-  session.on("link", refresh);
-  session.on("clock", refresh);
-  session.on("beat", refresh);
+  ["link", "clock", "beat"].forEach((type) => { session.on(type, refresh); });
 
   function refresh() {
-    showLink(session.freshness().words);
+    const words = session.trouble();
+    mark.hidden = words === null;
+    setText(mark, words || "");
+    document.body.classList.toggle("stale", words !== null);
     const isOnline = session.isOnline;
     if (wasOnline !== null && isOnline !== wasOnline) {
       announce(t(isOnline ? "shell.again" : "shell.lost"));

@@ -21,16 +21,18 @@ export class Stage {
 
   // Both null when nobody has started it.
   show(state, shown) {
-    setText(this.find("h1"), state === null ? this.name : state.title || this.name);
-    setText(this.find(".status"), state === null ? "" : statusWords(state, shown));
+    const known = state || { status: "unknown" };
+    const seen = shown || { text: "", level: "calm", fraction: null };
+    setText(this.find("h1"), known.title || this.name);
+    setText(this.find(".status"), state === null ? "" : statusWords(known, seen));
     setText(this.find(".waiting strong"), this.name);
     this.find(".waiting").hidden = state !== null;
     this.digits.hidden = state === null;
-    this.write(state === null ? "" : shown.text);
-    setAttribute(this.element, "data-status", state === null ? "unknown" : state.status);
-    setAttribute(this.element, "data-level", state === null ? "calm" : shown.level);
-    this.showProgress(state === null ? null : shown.fraction, state);
-    this.showLine(state === null || !state.message ? "" : state.message.text);
+    this.write(seen.text);
+    setAttribute(this.element, "data-status", known.status);
+    setAttribute(this.element, "data-level", seen.level);
+    this.showProgress(seen.fraction, state);
+    this.showLine(known.message ? known.message.text : "");
     this.fit(state);
   }
 

@@ -11,9 +11,9 @@ const SHELL = [
   "freshness.js", "help.js", "hold.js", "icon-192.png", "icon-512.png", "icon-maskable.png", "keys.js",
   "language-ar.js", "language-de.js", "language-es.js", "language-fr.js", "language.js", "lap-list.js",
   "laps.js", "line.js", "look.css", "look.js", "main.js", "make.js", "manifest.webmanifest", "markup.js",
-  "offline.js", "order.js", "page.js", "painter.js", "press.js", "role.js", "session.js", "settings.js",
-  "several.js", "share.js", "shell.js", "sound.js", "stage.js", "state.js", "style.css", "tab.js",
-  "timersync.js", "token.js", "undo.js", "watch.js", "words.js"
+  "offline.js", "order.js", "page.js", "painter.js", "press.js", "refusals.js", "role.js", "runs.js",
+  "saving.js", "session.js", "settings.js", "several.js", "share.js", "shell.js", "sound.js", "stage.js",
+  "state.js", "style.css", "tab.js", "timersync.js", "undo.js", "watch.js", "words.js"
 ];
 const WITHOUT_SERVER = [502, 503, 504]; // what a proxy says in its place
 

@@ -7,9 +7,10 @@ let drawn = null; // what the icon shows
 
 export function showInTab(state, shown, name) {
   document.title = state === null ? name : shown.text + " · " + (state.title || name);
-  const text = state === null || shown.isMasked ? "" : short(shown);
-  const part = state === null || shown.fraction === null ? 24 : Math.ceil(shown.fraction * 24);
-  const colour = COLOURS[state === null ? "calm" : shown.level];
+  const seen = shown || { isMasked: true, fraction: null, level: "calm" };
+  const text = seen.isMasked ? "" : short(seen);
+  const part = Math.ceil(24 * (seen.fraction === null ? 1 : seen.fraction));
+  const colour = COLOURS[seen.level];
   const wish = [text, part, colour].join();
   if (wish !== drawn) {
     drawn = wish;

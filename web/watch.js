@@ -1,17 +1,17 @@
 // One page's tie to the server: client, clock, token, and what each watched timer shows when.
 // Nothing of what it looks like.
 
-import { page, socketURL, token } from "./page.js";
+import { socketURL, token } from "./page.js";
 import { ServerClock } from "./clock.js";
 import { masked, reading, shownSeconds } from "./countdown.js";
-import { freshness } from "./freshness.js";
+import { trouble } from "./freshness.js";
 
 const MOST_DELAY = 30; // seconds
 const DOUBT_FOR = 1000; // milliseconds for which digits are masked at most
 
 export class Watch {
-  // `Client`: the protocol client's class. wish: `timers` and `interval`, as for `subscribe`.
-  constructor(Client, wish) {
+  // `Client`: the protocol client's class. `timers`: as for `subscribe`.
+  constructor(Client, timers) {
     this.clock = new ServerClock();
     this.token = token;
     this.listeners = {};
@@ -22,8 +22,7 @@ export class Watch {
       url: socketURL(),
       token: token,
       clock: this.clock,
-      timers: wish.timers || page.timers,
-      interval: wish.interval || 10, // the page counts by itself, and changes come at once
+      timers: timers,
       listener: this.hear.bind(this)
     });
   }
@@ -49,9 +48,9 @@ export class Watch {
     return this.client.timers.get(name);
   }
 
-  // {words, sync}, each null when there is nothing to say.
-  freshness() {
-    return freshness(this.client, this.refusal);
+  // Why what is shown may not be fresh; null when there is nothing to say.
+  trouble() {
+    return trouble(this.client, this.refusal);
   }
 
   // type: "timer" {state, cause}, "removed" {timer}, "clock", "link" (also for the role and the
@@ -137,8 +136,7 @@ export class Watch {
   // A refused handshake tells a page nothing. The same wish over HTTP is refused in words.
   askWhy() {
     const names = this.client.options.timers;
-    const path = names === "*" ? "api/timers" : "api/timers/" + encodeURIComponent(names[0]);
-    fetch(path, { cache: "no-store", headers: token === null ? {} : { Authorization: "Bearer " + token } })
+    fetch("api/timers" + (names === "*" ? "" : "/" + encodeURIComponent(names[0])), { cache: "no-store", headers: token === null ? {} : { Authorization: "Bearer " + token } })
       .then((answer) => answer.status === 401 || answer.status === 403 ? answer.json() : null)
       .then((reply) => { this.refusal = reply === null ? null : reply.error.message; })
       .catch(() => { this.refusal = null; })
