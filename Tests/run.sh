@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, runs the checks and the tests, and closes with `N passed, N failed`. It takes less than a
 # quarter of an hour on two cores.
+#   Tests/run.sh          all but the long tests
+#   Tests/run.sh --all    those too, after the others, one suite at a time
 set -uo pipefail
+case "$*" in "" | --all) ;; *) echo "usage: Tests/run.sh [--all]" >&2; exit 64 ;; esac
+runs_long=$([ "$*" = --all ] && echo yes || echo no)
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 work="$root/.build/test-run"
@@ -62,9 +66,9 @@ cmp -s Tests/requirements.txt "$root/.build/venv/requirements.txt" || {
 
 bin=$(swift build --show-bin-path)
 export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"
-# One suite, or what more arguments pick of it, as NAME; its output and status go to files, so that two can run side by
-# side.
-run_suite() { run_part "$1" "$1"; }
+# A suite without its long tests, or what more arguments pick of it, as NAME; its output and status go to files, so that
+# two can run side by side.
+run_suite() { run_part "$1" "$1" -m "not long"; }
 
 run_part() {
   local name=$1 suite=$2
@@ -99,16 +103,24 @@ conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
 # their milliseconds are alone at the end.
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
 punctual=()
-run_part BlackBox BlackBox -n 2 --dist worksteal & punctual+=($!)
-run_part Durability Durability -n 2 --dist worksteal & punctual+=($!)
+run_part BlackBox BlackBox -n 2 --dist worksteal -m "not long" & punctual+=($!)
+run_part Durability Durability -n 2 --dist worksteal -m "not long" & punctual+=($!)
 run_suite WebSocketTransportTests & punctual+=($!)
 wait "${punctual[@]}"
-run_part Browser Browser -n 3 --dist worksteal -m "not measured" &
+run_part Browser Browser -n 3 --dist worksteal -m "not measured and not long" &
 (run_logged conformance "${conformance[@]}"; run_suite Hostile) &
 wait
-run_part Browser-measured Browser -m measured
+run_part Browser-measured Browser -m "measured and not long"
 for suite in BlackBox Durability WebSocketTransportTests Hostile Browser Browser-measured; do tell_suite "$suite"; done
 tell_check conformance "the transport conforms to RFC 6455"
 tell_check fuzz "two minutes of the fuzzer find nothing"
+
+if [ "$runs_long" = yes ]; then
+  for suite in BlackBox Durability WebSocketTransportTests Hostile Browser; do
+    run_part "$suite-long" "$suite" -m long
+    # pytest ends with 5 when a suite has no such test.
+    [ "$(cat "$work/$suite-long.status")" = 5 ] || tell_suite "$suite-long"
+  done
+fi
 
 close

@@ -1,12 +1,14 @@
 """A request that is sent again after a crash, by its `requestId`: done once, and answered as the first time."""
 
 import asyncio
+import errno
 import json
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from faults import Faults, build_library
 from session import Session, lasting, wait_until_tidy
 from timer_server import Server
 
@@ -184,3 +186,28 @@ async def press_and_kill(server: Server) -> int:
     for socket in sockets:
         await socket.close()
     return answered
+
+
+@pytest.mark.parametrize(("call", "error", "count"), [("sync", errno.EIO, 2), ("write", errno.ENOSPC, 1)])
+def test_a_change_is_known_when_a_fault_emptied_the_log(tmp_path, call, error, count):
+    """A log in doubt, or one that found no room, begins anew at once; what it alone knew of requests is kept."""
+    faults = Faults(build_library(tmp_path), tmp_path, tmp_path / "data")
+    server = faults.server().start()
+    with Session(server) as session:
+        session.ok("start", "tea", duration=600)
+        session.ok("addRemainingTime", "tea", seconds=60, requestId="wish")
+        for number in range(40):
+            # So many that the timer's own file has forgotten the first one.
+            last = session.ok("update", "tea", title=f"title {number}", requestId=f"wish {number}")
+        faults.arm(call, error, 1, count)
+        session.ask("start", "oven", duration=600)
+        assert faults.failed == count
+        faults.disarm()
+        session.ok("start", "egg", duration=600)
+    server.kill()
+
+    server = Server(tmp_path / "data").start()
+    with Session(server) as session:
+        session.ok("addRemainingTime", "tea", seconds=60, requestId="wish")
+        assert session.ok("get", "tea")["revision"] == last["revision"]
+    server.kill()
