@@ -5,14 +5,14 @@ import copy
 import pytest
 
 import harness
-from model import View
+from model import View, micros
 from referee import Referee, is_zero_of
 
 
 @pytest.fixture(scope="module")
 def history():
     """A few lives of a real server."""
-    options = harness.parse_options(["--kills", "3", "--seconds-between", "0.6", "--seed", "6", "--pause", "0.02"])
+    options = harness.parse_options(["--kills", "3", "--seconds-between", "0.6", "--seed", "6", "--pause", "0.02", "--ends", "kill"])
     runs = []
     original = harness.Run.__init__
 
@@ -130,14 +130,55 @@ def test_two_answers_with_one_revision(spoiled):
 
 def test_an_end_that_was_not_told(spoiled):
     last = len(spoiled.lives) - 1
-    end = next(push for push in snapshots(spoiled, "ended") if push.life < last and not push.message.get("late"))
+    ends = [push for push in snapshots(spoiled, "ended") if push.life < last and not push.message.get("late")]
+    # The one that is the farthest from the kill, which would excuse it.
+    end = max(ends, key=lambda push: spoiled.lives[push.life].killed_at - push.at)
+    leave_untold(spoiled, end)
+    # Nor is it excused by a machine that was busy then.
+    for life in spoiled.lives:
+        life.stalls = None
+
+    assert any("not told" in line for line in complaints(spoiled))
+
+
+def leave_untold(history, end) -> None:
     timer, instant = end.message["timers"][0]["timer"], end.message["endedAt"]
-    spoiled.pushes = [
-        push for push in spoiled.pushes
+    history.pushes = [
+        push for push in history.pushes
         if not (push.cause == "ended" and push.message["timers"][0]["timer"] == timer
                 and push.message["endedAt"] == instant)]
 
-    assert any("not told" in line for line in complaints(spoiled))
+
+@pytest.mark.parametrize("has_history", [False, True])
+def test_a_kill_excuses_nothing_where_there_is_a_history(spoiled, has_history):
+    """A crossing in the moment of the kill: whoever comes back with `since` has to be told."""
+    last = len(spoiled.lives) - 1
+    ends = [push for push in snapshots(spoiled, "ended") if push.life < last and not push.message.get("late")]
+    end = max(ends, key=lambda push: push.at - spoiled.lives[push.life].killed_at)
+    timer, life = end.message["timers"][0]["timer"], spoiled.lives[end.life]
+    leave_untold(spoiled, end)
+    life.killed_wall = micros(end.message["endedAt"]) + 1_000
+    if has_history:
+        for push in spoiled.pushes:
+            if push.cause == "hello":
+                push.message["history"] = "h"
+
+    found = [line for line in complaints(spoiled) if timer in line and f"[life {life.number}]" in line]
+    assert any("not told" in line for line in found) == has_history, found
+
+
+def test_another_history(spoiled):
+    for push in spoiled.pushes:
+        if push.cause == "hello":
+            push.message["history"] = f"h{push.life}"
+
+    assert any("another history" in line for line in complaints(spoiled))
+
+
+def test_what_the_harness_saw_itself(spoiled):
+    spoiled.faults.append("a stop took 9.0 s")
+
+    assert "a stop took 9.0 s" in complaints(spoiled)
 
 
 def test_an_end_that_was_told_twice(spoiled):
