@@ -454,7 +454,9 @@ class Referee:
         before_kill = life.killed_wall - zero
         is_last = life is self.history.lives[-1]
         is_excused = is_last or not self.histories
-        if is_excused and before_kill < 0 and self.is_before_return(self.local(life, zero), life.number, watcher):
+        # One watcher may be back later than the other.
+        around = [life, self.seen_after(life.number)] if before_kill >= 0 else [self.seen_after(life.number)]
+        if is_excused and any(self.is_before_return(self.local(life, zero), other, watcher) for other in around):
             self.verdict.unheard += watcher == 0
             return
         window = self.window + self.slowest_answer(life) + life.stalled(before_kill)
@@ -462,18 +464,18 @@ class Referee:
             # After the last kill nobody comes who could be told.
             self.verdict.untold += watcher == 0 and not is_last
             return
+        when = f"{abs(before_kill) / 1000:.1f} ms {'before' if before_kill >= 0 else 'after'} the {life.end}"
         self.blame(
-            f"{timer} crossed zero at {zero}, {abs(before_kill) / 1000:.1f} ms {'before' if before_kill >= 0 else 'after'} "
-            f"the {life.end}, and watcher {watcher} was not told", timer, life.number, self.local(life, zero))
+            f"{timer} crossed zero at {zero}, {when}, and watcher {watcher} was not told", timer, life.number,
+            self.local(life, zero))
 
-    def is_before_return(self, instant: float, life: int, watcher: int) -> bool:
-        """Whether a server may have run already at a local instant after a life, and this watcher was not yet back."""
-        after = self.seen_after(life)
-        if after is None:
+    def is_before_return(self, instant: float, life: Life | None, watcher: int) -> bool:
+        """Whether the server of a life may have run already at a local instant, and this watcher was not yet back."""
+        if life is None:
             return False
-        back_at = next(
-            (push.at for push in self.pushed_in(after, watcher) if push.cause == "subscribed"), float("inf"))
-        return after.started_at <= instant <= back_at
+        pushes = self.pushed_in(life, watcher)
+        back_at = next((push.at for push in pushes if push.cause == "subscribed"), float("inf"))
+        return life.started_at <= instant <= back_at
 
     def slowest_answer(self, life: Life) -> int:
         """How long the disk took in the last second before a kill: no crossing is told sooner.
