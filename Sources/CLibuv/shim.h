@@ -76,6 +76,41 @@ static inline int shim_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 static inline void shim_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
 
+// Signals that would end the process and ask for nothing that it does: SIGPIPE and SIGXFSZ come with an error of the
+// call that caused them, and SIGUSR1 and SIGUSR2 are what a script for another server sends.
+static inline void shim_ignore_stray_signals(void) {
+  shim_ignore_broken_pipes();
+  signal(SIGXFSZ, SIG_IGN);
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGUSR2, SIG_IGN);
+}
+
+static inline void shim_fill_steering_signals(sigset_t *set) {
+  sigemptyset(set);
+  sigaddset(set, SIGTERM);
+  sigaddset(set, SIGINT);
+  sigaddset(set, SIGHUP);
+}
+
+// Keeps the signals that steer a process pending on this thread, and on those that it makes from then on.
+static inline void shim_block_steering_signals(void) {
+  sigset_t set;
+  shim_fill_steering_signals(&set);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+// The next of the blocked signals; 0 when none came in so many nanoseconds, or a little sooner.
+static inline int shim_wait_for_signal(uint64_t nanoseconds) {
+  sigset_t set;
+  struct timespec limit = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+  shim_fill_steering_signals(&set);
+  int number = sigtimedwait(&set, NULL, &limit);
+  return number < 0 ? 0 : number;
+}
+
+// Ends the process and nothing else: no thread is waited for.
+__attribute__((noreturn)) static inline void shim_exit_at_once(int code) { _exit(code); }
+
 // Raises the soft limit of descriptors to `wanted`, at most to the hard one; answers the limit.
 static inline int64_t shim_raise_descriptor_limit(int64_t wanted) {
   struct rlimit limit;

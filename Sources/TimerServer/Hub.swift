@@ -116,7 +116,7 @@ struct Hub {
     case .requested(let id, let request): answer(request, id, at: now, &actions)
     case .stopRequested: stop(at: now, &actions)
     case .deadline: armed = nil
-    case .woken: break
+    case .woken, .reloadRequested: break
     }
   }
 

@@ -15,6 +15,8 @@ public struct NetworkSettings: Sendable {
   public var unreadBytesMax = 1_048_576
   /// Loops that share the connections, a thread each.
   public var loopCount = 1
+  /// Whole seconds in which connections may answer the close frame when the server stops.
+  public var drainSeconds = 2
   private var trustedProxies: [AddressRange] = []
 
   public init() {}
@@ -40,6 +42,7 @@ public struct NetworkSettings: Sendable {
     options.loopCount = loopCount
     options.trustedProxies = trustedProxies
     options.handshakeSeconds = Double(handshakeSeconds)
+    options.drainSeconds = Double(drainSeconds)
     options.connectionsPerAddressMax = connectionsPerAddressMax
     options.httpConnectionsMax = httpConnectionsMax
     options.messageBytesMax = messageBytesMax

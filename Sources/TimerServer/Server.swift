@@ -7,20 +7,24 @@ public import WebSocketTransport
 ///
 /// Made, run and given up on one thread.
 public final class Server {
-  private let loop: LoopGroup
-  private let writer: TimerWriter
+  let loop: LoopGroup
+  let writer: TimerWriter
   private let mailbox: Mailbox<DiskNote>
   private let tokens: TokenFeed
   private let clock: ServerClock
   private var wallClock: WallClockMonitor
-  private let log: Log
+  let log: Log
+  let drainSeconds: Double
   private var hub: Hub
   private var backlog = DiskBacklog()
 
-  /// Opens the data folder, reads every timer, and listens.
-  public init(_ settings: ServerSettings) throws(ServerFailure) {
+  /// Opens the data folder, reads every timer, and listens; from then on it obeys the signals.
+  public init(
+    _ settings: ServerSettings, obeying signals: ServerSignals? = nil
+  ) throws(ServerFailure) {
     let log = Log(level: settings.logLevel)
     self.log = log
+    drainSeconds = Double(settings.network.drainSeconds)
     clock = ServerClock.system()
     wallClock = WallClockMonitor(clock)
     var folder: TimerFolder
@@ -54,6 +58,7 @@ public final class Server {
       writer.submit(actions.writes)
       writer.finish()
     }
+    if let signals { obey(signals) }
     if let count = tokens.first?.tokens.count { log.write(.info, "\(count) tokens are known") }
     log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
   }
@@ -61,14 +66,23 @@ public final class Server {
   /// The port that is really listened on.
   public var port: Int { loop.port }
 
-  /// Serves until SIGINT or SIGTERM; what was answered is on the disk then.
-  public func run() {
+  /// Serves until it is asked to stop, and tells how it ended; what was answered is on the disk in any case.
+  @discardableResult
+  public func run() -> ServerEnd {
     loop.listen(to: mailbox)
     tokens.wake(loop)
     // A first event, so that deadlines are armed though nobody has come yet.
     mailbox.post(.stored([]))
     loop.run { event, actions in handle(event, &actions) }
-    writer.finish()
+    return finish()
+  }
+
+  /// Logs what the disk has told and the loop did not come to hear.
+  func logLastNotes() {
+    backlog.append(mailbox.drain())
+    var wanted = HubActions()
+    while let note = backlog.takeFirst() { hub.handle(.disk(note), at: clock.now(), &wanted) }
+    for line in wanted.log { log.write(line.level, line.text) }
   }
 
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
@@ -78,6 +92,7 @@ public final class Server {
     if let offset = wallClock.change(from: hub.wallOffset, at: now) {
       hub.handle(.wallOffset(offset), at: now, &wanted)
     }
+    if case .reloadRequested = event { tokens.reload() }
     if case .woken = event {
       backlog.append(mailbox.drain())
       // Also when there is none: what was due before the first event is armed by it.
@@ -132,11 +147,13 @@ public enum ServerFailure: Error, CustomStringConvertible {
   case page(String, String)
   case tokens(String, String)
   case listening(TransportError)
+  case signals(String)
 
   public var description: String {
     switch self {
     case .dataFolder(let path, let why): "the data folder \(path) can't be used: \(why)"
     case .tokens(let path, let why): "the file of tokens \(path) can't be used: \(why)"
+    case .signals(let why): "signals can't be taken: \(why)"
     case .page(let path, let why): "the web folder \(path) can't be used: \(why)"
     case .listening(.addressInUse(let address, let port)):
       "port \(port) on \(address) is in use by another program; give another one by --port"

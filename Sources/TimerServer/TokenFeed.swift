@@ -1,23 +1,27 @@
 import TimerStorage
 import WebSocketTransport
 
-/// The file of tokens on its way to the hub: read at the start, and again whenever it changes.
+/// The file of tokens on its way to the hub: read at the start, whenever it changes, and when somebody asks.
 final class TokenFeed {
   private let mailbox = Mailbox<TokenBook?>()
   private let watch: TokenFileWatch
+  private let path: String
+  private let log: Log
+  private let post: @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
   /// What the file held at the start; nil when there was none.
   let first: TokenBook?
 
   /// A file that can't be read at the start is a failure; later, what it held before stays in force.
   init(_ file: TokenFile, log: Log) throws(ServerFailure) {
-    let mailbox = mailbox
+    (path, self.log) = (file.path, log)
+    post = { [mailbox] contents in
+      do { mailbox.post(try Self.book(contents.get(), file.path)) } catch {
+        log.write(.error, "\(error); the tokens stay as they were")
+      }
+    }
     do {
       // Watched first, so that no change falls in between.
-      watch = try TokenFileWatch(file) { contents in
-        do { mailbox.post(try Self.book(contents.get(), file.path)) } catch {
-          log.write(.error, "\(error); the tokens stay as they were")
-        }
-      }
+      watch = try TokenFileWatch(file, changed: post)
     } catch {
       throw .tokens(file.path, "\(error)")
     }
@@ -29,6 +33,14 @@ final class TokenFeed {
   /// Makes each change an event of this loop.
   func wake(_ loop: LoopGroup) {
     loop.listen(to: mailbox)
+  }
+
+  /// Reads the file anew, whether it changed or not; the hub logs how many tokens there are.
+  func reload() {
+    watch.read { [path, log, post] contents in
+      if case .success(nil) = contents { log.write(.info, "there is no file of tokens at \(path)") }
+      post(contents)
+    }
   }
 
   /// Takes what has changed since the last time; any thread.

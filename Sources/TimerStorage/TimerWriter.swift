@@ -5,11 +5,17 @@ import Synchronization
 ///
 /// Writes that arrive while one group is under way go together in the next.
 public final class TimerWriter: Sendable {
-  private let waiting = Mutex<[TimerWrite]>([])
+  private let inbox = Mutex(Inbox())
   /// Of the disk's thread alone; the lock is never waited for.
   private let state: Mutex<State>
   private let thread = DispatchQueue(label: "timersync.disk", qos: .userInitiated)
   private let report: @Sendable (DiskNote) -> Void
+
+  private struct Inbox {
+    var waiting: [TimerWrite] = []
+    /// How many writes were submitted and are not reported.
+    var unreportedCount = 0
+  }
 
   fileprivate struct State {
     var folder: TimerFolder
@@ -58,23 +64,27 @@ public final class TimerWriter: Sendable {
   /// Any thread; returns at once.
   public func submit(_ writes: [TimerWrite]) {
     guard !writes.isEmpty else { return }
-    let isFirst = waiting.withLock { waiting in
-      defer { waiting += writes }
-      return waiting.isEmpty
+    let isFirst = inbox.withLock { inbox in
+      defer { inbox.waiting += writes }
+      inbox.unreportedCount += writes.count
+      return inbox.waiting.isEmpty
     }
     if isFirst { thread.async { self.commitWaiting() } }
   }
 
-  /// Returns once all that was submitted is reported and in its files; not for the loop's thread while
-  /// it runs.
+  /// How many of the writes that were submitted the disk has not answered; any thread, without a wait.
+  public var unreportedCount: Int { inbox.withLock { $0.unreportedCount } }
+
+  /// Returns once all that was submitted is reported and in its files, however long the disk takes; not for the
+  /// loop's thread while it runs.
   public func finish() {
     thread.sync { state.withLock { checkpoint(&$0) } }
   }
 
   private func commitWaiting() {
-    let writes = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
+    let writes = inbox.withLock { inbox in
+      defer { inbox.waiting = [] }
+      return inbox.waiting
     }
     let reports = state.withLock { state in
       // A few changes are in their files when they are answered, for whoever looks there next. Of many at
@@ -85,10 +95,68 @@ public final class TimerWriter: Sendable {
       return reports
     }
     report(.stored(reports))
+    inbox.withLock { $0.unreportedCount -= writes.count }
     state.withLock { state in
       if state.folder.isCheckpointDue { checkpoint(&state, staysBusy: true) }
     }
     tidySoon()
+  }
+
+  // MARK: At the end
+
+  /// What a disk made of the time that it was given to finish.
+  public enum Finish: Sendable, Equatable {
+    /// All that was submitted is reported and in its files, as far as the disk takes it.
+    case done
+    /// All is reported, and there was no time for all of the files.
+    case filesBehind
+    /// The disk did not answer.
+    case unanswered
+  }
+
+  /// As `finish()`, for so many seconds at the most: files are written for half of them, and a disk that hangs is
+  /// given up.
+  public func finish(within seconds: Double) -> Finish {
+    let now = DispatchTime.now()
+    return finish(filesUntil: now + seconds / 2, answerBy: now + seconds)
+  }
+
+  func finish(filesUntil halfway: DispatchTime, answerBy end: DispatchTime) -> Finish {
+    let isDone = Answer()
+    thread.async { isDone.give(self.state.withLock { self.finish(&$0, until: halfway) }) }
+    return switch isDone.wait(until: end) {
+    case true: .done
+    case false: .filesBehind
+    case nil: .unanswered
+    }
+  }
+
+  /// Whether there was time for every file.
+  private func finish(_ state: inout State, until end: DispatchTime) -> Bool {
+    var round = FileRound(of: state.folder.fileNamesBehind)
+    while !round.isOver {
+      guard DispatchTime.now() < end else { return false }
+      // What the disk refuses here is tried once more, and told, by the checkpoint.
+      _ = state.folder.writeFiles(of: round.next())
+    }
+    checkpoint(&state)
+    return true
+  }
+
+  /// What one thread waits for from another.
+  private final class Answer: Sendable {
+    private let answer = Mutex<Bool?>(nil)
+    private let isGiven = DispatchSemaphore(value: 0)
+
+    func give(_ answer: Bool) {
+      self.answer.withLock { $0 = answer }
+      isGiven.signal()
+    }
+
+    /// nil when it did not come in time.
+    func wait(until end: DispatchTime) -> Bool? {
+      isGiven.wait(timeout: end) == .success ? answer.withLock { $0 } : nil
+    }
   }
 
   // MARK: After the answers

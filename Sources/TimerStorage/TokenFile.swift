@@ -131,6 +131,8 @@ extension TokenFile {
 
 /// Reads a file of tokens anew whenever it changes, as long as this object lives.
 public final class TokenFileWatch: Sendable {
+  private let file: TokenFile
+  private let queue = DispatchQueue(label: "timersync.tokens")
   private let watcher: FolderWatcher
 
   /// `changed` is called on a thread of its own when the file holds something else than the last time.
@@ -138,8 +140,8 @@ public final class TokenFileWatch: Sendable {
     _ file: TokenFile,
     changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
   ) throws(DiskError) {
+    self.file = file
     let last = Mutex<Result<[TokenRecord]?, TokenFileError>?>(nil)
-    let queue = DispatchQueue(label: "timersync.tokens")
     // Any name: a file may also change by a link in its folder.
     watcher = try FolderWatcher(file.folder, queue: queue) { @Sendable _ in
       let now = Self.read(file)
@@ -149,6 +151,11 @@ public final class TokenFileWatch: Sendable {
       }
       if isNew { changed(now) }
     }
+  }
+
+  /// Hands on what the file holds, changed or not, on the thread of `changed`; returns at once.
+  public func read(_ then: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void) {
+    queue.async { [file] in then(Self.read(file)) }
   }
 
   private static func read(_ file: TokenFile) -> Result<[TokenRecord]?, TokenFileError> {

@@ -2,7 +2,7 @@ import CLibuv
 
 /// The service loops of one server on one port: `TransportOptions.loopCount` of them.
 ///
-/// The first runs on the caller's thread and is the only one that speaks with the server, takes signals
+/// The first runs on the caller's thread and is the only one that speaks with the server, obeys signals
 /// and keeps deadlines; each further one has a thread, a listening socket and connections of its own,
 /// tells the first what happens on them, and is told what to do, once a turn. A broadcast's bytes are
 /// made once and shared. With one loop there is none of this: the loop is handed the server's own closure.
@@ -56,6 +56,14 @@ public final class LoopGroup {
 
   /// As `ServiceLoop.stop()`.
   public func stop() { first.stop() }
+
+  /// As `ServiceLoop.obey(_:stopWithin:end:)`, for all loops.
+  public func obey(
+    _ signals: ProcessSignals, stopWithin seconds: Double,
+    end: @escaping @Sendable (ProcessSignals.Urgency) -> Never
+  ) {
+    first.obey(signals, stopWithin: seconds, end: end)
+  }
 
   /// As `ServiceLoop.run(_:)`: `handle` is called on this thread, for the connections of all loops.
   ///

@@ -127,7 +127,7 @@ final class LoopPost: Sendable {
     // A head is bounded, and mostly much smaller.
     case .opened: 1_024
     case .requested(_, let request): 1_024 + request.body.count
-    case .closed, .deadline, .woken, .stopRequested: 64
+    case .closed, .deadline, .woken, .stopRequested, .reloadRequested: 64
     }
   }
 }

@@ -36,7 +36,7 @@ struct LoopRouter {
       return true
     case .requested: return true
     // These are the first loop's own.
-    case .deadline, .woken, .stopRequested: return false
+    case .deadline, .woken, .stopRequested, .reloadRequested: return false
     }
   }
 

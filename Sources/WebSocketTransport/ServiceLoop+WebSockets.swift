@@ -87,7 +87,7 @@ extension ServiceLoop {
     }
   }
 
-  /// Starts the end of a connection: what is queued, the close frame, and a second for the answer.
+  /// Starts the end of a connection: what is queued, the close frame, and a while for the answer.
   func close(_ connection: Connection, _ code: CloseCode, reason: String) {
     guard connection.isOpen else { return }
     connection.isMuted = true
@@ -99,7 +99,10 @@ extension ServiceLoop {
     connection.isHeard = false
     connection.phase = .closing(code, reason: reason)
     connection.readOn()
-    watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
+    // At the stop each has all of the drain.
+    if !isStopping {
+      watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
+    }
     // A tail that libwebsockets holds goes first; its room is what the writeable callback tells of.
     guard let socket = connection.socket else { return }
     if connection.outbox.isEmpty {
@@ -111,7 +114,7 @@ extension ServiceLoop {
   }
 
   /// Drops a connection without a word; not from within libwebsockets.
-  private func drop(_ connection: Connection) { connection.socket?.kill() }
+  func drop(_ connection: Connection) { connection.socket?.kill() }
 
   // MARK: Deadlines
 

@@ -11,7 +11,7 @@ public final class ServiceLoop {
   var tls: TLSContext?
   private let listener: TCPListener
   let bell: Bell
-  private var signals: LoopSignals?
+  private var signals: ProcessSignals?
   private var turn: LoopTurn?
   private var wakeTimer: LoopTimer?
   var deadlineTimer: LoopTimer?
@@ -60,13 +60,15 @@ public final class ServiceLoop {
   /// When the server was handed the event under way, by `uv_hrtime`. What it asked for is counted from then on:
   /// to send a tick to ten thousand takes a tenth of a second, by which the next one would be late.
   private var handledAt: UInt64 = 0
-  private var hasStopBeenAsked = false
   private(set) var isStopping = false
+  private var isDrainOver = false
   private(set) var isOver = false
 
-  /// Milliseconds after which a peer that does not answer a close frame is dropped.
+  /// Milliseconds after which a peer that does not answer a close frame is dropped, while the server goes on.
   static let farewellMilliseconds: UInt64 = 1_000
   static let sendBufferBytes = 131_072
+  /// How long after the drain a loop that can't tell of its end is waited for.
+  private static let otherLoopsMicroseconds: Int64 = 200_000
 
   /// Binds and listens; connections are accepted from `run` on.
   public convenience init(_ options: TransportOptions) throws(TransportError) {
@@ -102,14 +104,9 @@ public final class ServiceLoop {
     listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
     listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
-    // Without a certificate SIGHUP is what it always was.
-    let signals = [SIGINT, SIGTERM] + (tls == nil ? [] : [SIGHUP])
-    if place.isFirst {
-      self.signals = LoopSignals(eventLoop, signals) { [unowned self] in signalled($0) }
-    }
     wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
     deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
-    drainTimer = LoopTimer(eventLoop) { [unowned self] in finish() }
+    drainTimer = LoopTimer(eventLoop) { [unowned self] in endDrain() }
   }
 
   deinit {
@@ -118,7 +115,6 @@ public final class ServiceLoop {
     for exchange in exchanges.values { exchange.stream.close() }
     for relay in Array(relays.values) { relay.close() }
     listener.close()
-    signals?.close()
     turn?.close()
     for timer in [wakeTimer, deadlineTimer, drainTimer] { timer?.close() }
     bell.close()
@@ -143,11 +139,25 @@ public final class ServiceLoop {
   /// Emits `TransportEvent.stopRequested`, as SIGINT and SIGTERM do.
   public func stop() { emit(.stopRequested) }
 
-  /// Runs until `TransportAction.stop` has drained, or until a second signal.
+  /// Makes requests to stop a `TransportEvent.stopRequested` of this loop, and those to read files anew a
+  /// `TransportEvent.reloadRequested`, before which the certificate is read.
+  ///
+  /// `end` ends the process at once. It is called on the signals' thread, when a stop is asked for a second time
+  /// or has taken so many seconds, whatever this loop is at.
+  public func obey(
+    _ signals: ProcessSignals, stopWithin seconds: Double,
+    end: @escaping @Sendable (ProcessSignals.Urgency) -> Never
+  ) {
+    self.signals = signals
+    signals.serve(stopWithin: seconds, end: end)
+    listen(to: signals.requests)
+  }
+
+  /// Runs until `TransportAction.stop` has drained.
   ///
   /// Each event is handed to `handle`, never from within itself, and the actions that it appends are
-  /// carried out in order before the next event. When draining took too long or a second signal came,
-  /// the connections that were left are dropped without a `TransportEvent.closed`.
+  /// carried out in order before the next event. The connections that are left when the drain is over are
+  /// dropped.
   public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
     withoutActuallyEscaping(handle) { handle in
       handler = handle
@@ -164,7 +174,10 @@ public final class ServiceLoop {
     isHandling = true
     defer { isHandling = false }
     listener.lookForRoom()
-    if bell.takeRing() { events.append(.woken) }
+    if bell.takeRing() {
+      takeRequests()
+      events.append(.woken)
+    }
     repeat {
       while !events.isEmpty, !isOver {
         var batch: [TransportEvent] = []
@@ -235,24 +248,32 @@ public final class ServiceLoop {
     }
   }
 
-  private func signalled(_ signal: CInt) {
-    if signal == SIGHUP {
+  private func takeRequests() {
+    guard let requests = signals?.requests.drain() else { return }
+    if requests.contains(.reload) {
       if reloadCertificate() { certificateReloaded?() }
-      return
+      emit(.reloadRequested)
     }
-    if hasStopBeenAsked { return finish() }
-    hasStopBeenAsked = true
-    emit(.stopRequested)
+    if requests.contains(.stop) { emit(.stopRequested) }
   }
 
   private func startStopping() {
     guard !isStopping else { return }
     isStopping = true
-    hasStopBeenAsked = true
     listener.close()
     for connection in connections.all { close(connection, .goingAway, reason: "the server stops") }
     for exchange in Array(exchanges.values) { exchange.stop() }
-    drainTimer?.set(afterMicroseconds: Int64(min(max(0, options.drainSeconds), 1e9) * 1_000_000))
+    drainTimer?.set(afterMicroseconds: options.drainMicroseconds)
+  }
+
+  /// What is left is dropped, and told as every end is. Other loops, whose drain ends too, have a moment more.
+  private func endDrain() {
+    guard !isDrainOver else { return finish() }
+    isDrainOver = true
+    for connection in connections.all { drop(connection) }
+    for exchange in Array(exchanges.values) { exchange.overdue() }
+    for relay in Array(relays.values) { relay.close() }
+    drainTimer?.set(afterMicroseconds: Self.otherLoopsMicroseconds)
   }
 
   private func finishIfDrained() {

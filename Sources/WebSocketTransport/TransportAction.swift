@@ -8,7 +8,8 @@ public enum TransportAction: Sendable, Equatable {
   case join(ConnectionID, GroupID)
   /// Ends a membership; a closed connection has left all its groups by itself.
   case leave(ConnectionID, GroupID)
-  /// Sends what is queued, then a close frame, and gives up on the peer's answer after a second.
+  /// Sends what is queued, then a close frame, and gives up on the peer's answer after a second, or at the
+  /// end of the drain.
   case close(ConnectionID, CloseCode, reason: String)
   /// Reads nothing more from a connection for now, which holds its peer back; what has been read already
   /// still comes.

@@ -16,6 +16,8 @@ public enum TransportEvent: Sendable {
   case woken
   /// SIGINT or SIGTERM, or `ServiceLoop.stop()`.
   case stopRequested
+  /// SIGHUP; the certificate has been read anew.
+  case reloadRequested
 }
 
 /// The identity of one WebSocket connection; unique in the life of the process.

@@ -6,8 +6,8 @@ public struct TransportOptions: Sendable {
   public var port = 8080
   /// Loops of a `LoopGroup`, at most 64; each takes a thread. A `ServiceLoop` is one.
   public var loopCount = 1
-  /// With a certificate the port speaks TLS and nothing else; SIGHUP reads its files anew, for the
-  /// handshakes from then on.
+  /// With a certificate the port speaks TLS and nothing else; its files are read anew for the handshakes
+  /// after a SIGHUP, when the loop obeys signals.
   public var tls: TLSOptions?
   /// Peers whose `X-Forwarded-For`, or `Forwarded` where there is none, is believed; nobody else's is.
   public var trustedProxies: [AddressRange] = []
@@ -49,7 +49,8 @@ public struct TransportOptions: Sendable {
   public var unsentBytesMax = 1_048_576
   /// Silence after which a ping is sent; a connection still silent after as long again is dropped.
   public var pingSeconds = 20.0
-  /// How long `TransportAction.stop` waits for clients to take their leave.
+  /// How long `TransportAction.stop` waits for clients to answer the close frame and to take what is
+  /// on its way to them.
   public var drainSeconds = 3.0
   /// Lets a WebSocket handshake in (nil), or says with which status and words it is refused. HTTP
   /// requests are refused by their answers.
@@ -64,6 +65,7 @@ public struct TransportOptions: Sendable {
   public init() {}
 
   var handshakeMilliseconds: UInt64 { UInt64(min(max(0.01, handshakeSeconds), 1e9) * 1_000) }
+  var drainMicroseconds: Int64 { Int64(min(max(0, drainSeconds), 1e9) * 1_000_000) }
 }
 
 /// One file of the page, held in memory.

@@ -14,7 +14,9 @@ enum HelpText {
     usage: timersync serve [OPTIONS]
 
     Serves the page on http://ADDRESS:PORT/, the WebSocket on /ws and the HTTP commands on /api/timers.
-    Stops at SIGINT or SIGTERM, once all that was answered is on the disk.
+    SIGTERM and SIGINT stop it: what was answered is on the disk, and clients are told to come back. A
+    second one ends it at once. SIGHUP reads the tokens and the certificate anew. SIGUSR1 and SIGUSR2 are
+    ignored.
 
     where to listen
       --listen ADDRESS     a numeric address, or localhost (default 127.0.0.1)
@@ -32,7 +34,7 @@ enum HelpText {
       --tls-cert FILE      the certificate and those that lead to its root, in PEM: the port speaks TLS 1.2
                            and up, and nothing else
       --tls-key FILE       its key, in PEM, with no passphrase; SIGHUP reads both files anew, for the
-                           connections from then on
+                           connections from then on, and those before stay in use when they can't be read
       --trusted-proxy ADDRESS  a proxy, or a range as in 10.0.0.0/8, whose X-Forwarded-For (or, where there
                            is none, Forwarded) says who its client is; nobody else's is believed; may be
                            given again
@@ -48,6 +50,10 @@ enum HelpText {
       --frame-ancestors SITE  who may show the page inside theirs: none, self, an origin as in
                            https://dash.example, or * for anybody; may be given again (default none,
                            which is right for OBS too)
+
+    how to stop
+      --drain SECONDS      in which connections may answer the close frame, 0 to 3600; the process ends at
+                           most 5 s later, whatever the disk does (default 2)
 
     what to keep and to show
       --data FOLDER        where the timers are kept, one JSON file each
@@ -82,7 +88,8 @@ enum HelpText {
       --warnings COUNT     of one timer, at most 16; over it badRequest (default 16)
     Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate.
 
-    exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start
+    exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start, 74 stopped as asked, but the
+    disk did not answer: what had been answered is on it, what was under way may be
     """
 
   static let token = """

@@ -23,13 +23,17 @@ enum Main {
   }
 
   private static func serve(_ options: ServeOptions) throws {
+    // First of all, so that no thread is there yet that a signal could end.
+    let signals = try ServerSignals { _exit(Int32($0)) }
     try options.checkReach()
     let settings = options.settings
-    let server = try Server(settings)
+    let server = try Server(settings, obeying: signals)
     let host = settings.address.contains(":") ? "[\(settings.address)]" : settings.address
     StandardStreams.say(
       "timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
-    server.run()
+    let end = server.run()
+    // No thread is waited for: one may hang on the disk, or on a log that nobody reads.
+    _exit(Int32(end))
   }
 
   private static func fail(_ message: String, code: Int32) -> Never {
@@ -44,9 +48,19 @@ enum ExitCode {
   /// What was given makes no sense with what there is, such as a name that is taken.
   static let dataError: Int32 = 65
   static let unavailable: Int32 = 69
+  /// The disk did not answer when the server stopped.
+  static let diskSilent: Int32 = 74
 }
 
 extension Int32 {
+  /// What a server ends with.
+  fileprivate init(_ end: ServerEnd) {
+    switch end {
+    case .stored: self = 0
+    case .diskSilent: self = ExitCode.diskSilent
+    }
+  }
+
   /// What a failure with tokens ends with.
   fileprivate init(_ failure: TokenFailure) {
     switch failure {

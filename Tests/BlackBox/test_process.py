@@ -167,6 +167,7 @@ def test_version_is_one_line():
         (["serve", "--warnings", "17"], "0 to 16"), (["serve", "--replies", "0"], "1 to"),
         (["serve", "--origin", "https://show.example/"], "--origin"), (["serve", "--origin", "show.example"], "--origin"),
         (["serve", "--host", "timer.example:8080"], "--host"), (["serve", "--host", "http://timer.example"], "--host"),
+        (["serve", "--drain", "3601"], "0 to 3600"), (["serve", "--drain", "-1"], "0 to 3600"),
         (["serve", "--pending", "no"], "--pending"), (["serve", "--http-requests", "0"], "1 to"),
     ])
 def test_unknown_options_end_with_64(arguments, word):

@@ -13,7 +13,7 @@ import stalls
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("TIMERSYNC_SERVER", REPOSITORY / ".build/debug/timersync")).absolute()
-READY = re.compile(r"timersync listening on http://127\.0\.0\.1:(\d+)\n")
+READY = re.compile(r"timersync listening on https?://127\.0\.0\.1:(\d+)\n")
 READY_WITHIN = 60.0
 STOPPED_WITHIN = 30.0
 

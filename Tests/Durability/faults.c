@@ -1,4 +1,4 @@
-// Makes chosen file calls of a program fail: loaded into it by LD_PRELOAD, told what to do through a shared file.
+// Makes chosen file calls of a program fail or hang: loaded into it by LD_PRELOAD, told what to do through a shared file.
 //
 // FAULTS_CONTROL is the file, of the shape `struct control`; FAULTS_FOLDER the folder, absolute and without links, on whose files calls are
 // counted and may fail. Calls are counted from one each time that the controller sets `calls` to zero.
@@ -14,14 +14,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct control {
   char function[24]; // "write", "sync", "rename", "open", "mkdir", "truncate" or "unlink"; empty: none fails
-  int32_t error;     // the errno that it fails with
+  int32_t error;     // the errno that it fails with; 0: it hangs for as long as it is named here
   int32_t every;       // of the calls from `first` to `last` each, or each second, third…
   int64_t first, last; // the calls that fail, as far as `every` has it
-  int64_t calls, failed;
+  int64_t calls, failed; // a call that hangs has failed while it does, and is made when it is let go
 };
 
 static struct control *control;
@@ -46,6 +47,11 @@ static int fails(const char *function, const char *path) {
   int64_t call = __atomic_add_fetch(&control->calls, 1, __ATOMIC_SEQ_CST);
   if (call < control->first || call > control->last || (call - control->first) % control->every) return 0;
   __atomic_add_fetch(&control->failed, 1, __ATOMIC_SEQ_CST);
+  if (!control->error) {
+    const struct timespec pause = {0, 2000000};
+    while (!strcmp(control->function, function) && !control->error) nanosleep(&pause, NULL);
+    return 0;
+  }
   errno = control->error;
   return 1;
 }

@@ -1,9 +1,10 @@
-"""Faults of the disk: a library of ours makes chosen calls of the server fail, while and as long as a test wants."""
+"""Faults of the disk: a library of ours makes chosen calls of the server fail or hang, as long as a test wants."""
 
 import mmap
 import shutil
 import struct
 import subprocess
+import time
 from pathlib import Path
 
 from timer_server import Server
@@ -48,6 +49,17 @@ class Faults:
         self.shared[24:] = self.SHAPE.pack(b"", error, every, first, first if last is None else last, 0, 0)[24:]
         # The name last: with it the counting begins.
         self.shared[:24] = function.encode().ljust(24, b"\0")
+
+    def hang(self, function: str = "sync", first: int = 1) -> None:
+        """From now on the calls from `first` on do not come back until `disarm`, as of a disk that is gone."""
+        self.arm(function, 0, first, FOREVER)
+
+    def await_hanging(self, count: int = 1) -> None:
+        """Returns when so many calls hang."""
+        end = time.monotonic() + 30
+        while self.failed < count:
+            assert time.monotonic() < end, f"{self.failed} calls hang after 30 s, not {count}"
+            time.sleep(0.005)
 
     def disarm(self) -> None:
         self.shared[:24] = bytes(24)

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Kills a server at random instants while clients change timers, and judges what came of it.
+"""Ends a server at random instants while clients change timers, and judges what came of it.
 
     harness.py [--server BINARY] [--kills 20] [--clients 8] [--seed N] [--seconds-between 0.8] [--data FOLDER]
+        [--ends "kill; vanish"]
 
-Clients send changes, each with a `requestId`, and keep every answer; watchers keep every push. After each kill the
-server starts again on the same port and folder, and what was not answered is sent again as it was. Then the history is
+Clients send changes, each with a `requestId`, and keep every answer; watchers keep every push. Of twenty ends about half
+are kills; the others are stops, with and without clients that do not answer the close frame, two ends in a row before
+anybody is back, and kills and stops while the disk hangs (a library makes it). Now and then the data folder is gone for
+a while. After each end the server starts again on the same port and folder, and what was not answered is sent again as
+it was. Watchers come back with what they have heard last (`since`), where `hello` tells of a `history`. Then all is
 judged (`referee.py`): nothing answered is missing, nothing is done twice, no revision goes back, each crossing of zero
 is told once. Ends with 1 when anything is wrong, and prints what happened around it.
 """
@@ -13,6 +17,10 @@ import argparse
 import asyncio
 import json
 import random
+import shutil
+import signal
+import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,10 +32,11 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "BlackBox"))
 
 import timer_server  # noqa: E402
+from faults import Faults, build_library  # noqa: E402
 from history import History, Life, Push, Request  # noqa: E402
 from model import micros  # noqa: E402
 from referee import Referee, Verdict  # noqa: E402
-from stalls import Stalls  # noqa: E402
+from stalls import Stalls, Stopwatch  # noqa: E402
 
 WATCHERS = 2
 SHARED = [f"shared {number}" for number in range(6)]
@@ -36,6 +45,19 @@ QUIET = [f"quiet {number}" for number in range(12)]
 QUIET_SHARE = 0.025
 OWNERS = 4
 ENDINGS = ["overtime", "finish", "reset", "repeat"]
+# How twenty lives end, in an order of chance.
+DECK = 9 * ["kill"] + 4 * ["stop"] + 2 * ["deaf stop"] + 2 * ["double"] + 2 * ["hang, kill"] + ["hang, stop"]
+# In how many of them the data folder is gone for a while.
+VANISHED = 2
+DRAIN_SECONDS = 1
+DISK_SILENT = 74
+UPGRADE = (
+    b"GET /ws?timer=* HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhpcyBpcyBhIG5vbmNlIQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
+
+
+class Unmade(Exception):
+    """The server made nothing of a request, and it may be sent again."""
 
 
 async def dial(server: timer_server.Server, query: str = ""):
@@ -45,15 +67,23 @@ async def dial(server: timer_server.Server, query: str = ""):
 
 
 class Run:
-    """A server that is killed again and again, its clients, and what they saw."""
+    """A server that is ended again and again, its clients, and what they saw."""
 
-    def __init__(self, options: argparse.Namespace, data: Path):
+    def __init__(self, options: argparse.Namespace, folder: Path):
         self.options = options
         self.random = random.Random(options.seed)
-        self.server = timer_server.Server(data, "--log-level", "warning")
+        self.data = options.data or folder / "data"
+        self.faults = Faults(build_library(folder), folder, self.data)
+        knows_drain = "--drain" in subprocess.run(
+            timer_server.server_argv("serve", "--help"), capture_output=True, text=True, check=True).stdout
+        drain = ("--drain", str(DRAIN_SECONDS)) if knows_drain else ()
+        self.server = timer_server.Server(
+            self.data, "--log-level", "warning", *drain, environment=self.faults.environment)
         self.history = History()
         # Set while the server runs and every watcher hears it; no change is asked for before.
         self.is_watched = asyncio.Event()
+        # Set while watchers may come back.
+        self.is_open = asyncio.Event()
         self.is_over = False
         self.watching = 0
         self.numbers = iter(range(1, 1 << 60))
@@ -67,10 +97,12 @@ class Run:
         await self.start()
         watchers = [asyncio.create_task(self.watch(number)) for number in range(WATCHERS)]
         clients = [asyncio.create_task(Client(self, number).go()) for number in range(self.options.clients)]
-        for number in range(1, self.options.kills + 1):
+        for number, (end, vanishes) in enumerate(self.ends(), 1):
             await asyncio.wait_for(self.is_watched.wait(), 60)
             await self.work(self.random.uniform(0.05, 2 * self.options.seconds_between), clients)
-            self.kill()
+            if vanishes:
+                await self.vanish(clients)
+            await self.end(end, clients)
             if number % 20 == 0:
                 print(f"{number} kills", file=sys.stderr, flush=True)
             # A while without a server makes crossings late.
@@ -87,6 +119,17 @@ class Run:
         await asyncio.gather(*watchers, *clients, return_exceptions=True)
         return Referee(self.history, WATCHERS, self.options.window).judge()
 
+    def ends(self) -> list[tuple[str, bool]]:
+        """How each life ends, and whether its data folder is gone for a while before."""
+        ends: list[tuple[str, bool]] = []
+        wanted = self.options.ends or {*DECK, "vanish"}
+        cards = [end for end in DECK if end in wanted]
+        while len(ends) < self.options.kills:
+            deck = self.random.sample(cards, len(cards))
+            vanishing = self.random.sample(range(len(deck)), VANISHED) if "vanish" in wanted else []
+            ends += [(end, place in vanishing) for place, end in enumerate(deck)]
+        return ends[:self.options.kills]
+
     async def work(self, seconds: float, clients: list[asyncio.Task]) -> None:
         done, _ = await asyncio.wait(clients, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -94,29 +137,113 @@ class Run:
             raise AssertionError("a client ended before its time")
         assert self.server.process.poll() is None, f"the server died by itself\n{self.server.log[-4000:]}"
 
-    async def start(self) -> None:
+    # Lives
+
+    async def start(self, is_open: bool = True) -> None:
         self.watching = 0
         self.history.lives.append(Life(len(self.history.lives), time.monotonic(), stalls=self.stalls))
         await asyncio.to_thread(self.server.start)
+        if is_open:
+            self.is_open.set()
+
+    async def end(self, how: str, clients: list[asyncio.Task]) -> None:
+        self.history.lives[-1].end = how
+        match how:
+            case "kill": self.kill()
+            case "stop": await self.stop()
+            case "deaf stop": await self.stop(deaf=2)
+            case "double":
+                await self.end_somehow()
+                # Nobody may be back before the second end.
+                await self.start(is_open=False)
+                self.history.lives[-1].end = "double"
+                await asyncio.sleep(self.random.choice([0, 0.05, 0.3]))
+                await self.end_somehow()
+            case "hang, kill" | "hang, stop":
+                self.faults.hang()
+                await self.work(self.random.uniform(0.05, 0.5), clients)
+                if how == "hang, kill":
+                    self.kill()
+                else:
+                    await self.stop(code=DISK_SILENT)
+                self.faults.disarm()
+
+    async def end_somehow(self) -> None:
+        if self.random.random() < 0.5:
+            self.kill()
+        else:
+            await self.stop()
 
     def kill(self) -> None:
-        self.is_watched.clear()
-        life = self.history.lives[-1]
+        life = self.close()
         self.server.process.kill()
         life.killed_at, life.killed_wall = time.monotonic(), micros(time.time())
         self.server.kill()
 
-    async def watch(self, number: int) -> None:
-        """Hears every change and says nothing, so that all that was sent to it is read, even after the kill."""
-        while True:
+    async def stop(self, deaf: int = 0, code: int = 0) -> None:
+        """Asks it to end, which it has to do in time; `deaf` clients do not answer its close frame."""
+        sockets = [await asyncio.to_thread(self.dial_deaf) for _ in range(deaf)]
+        life = self.close()
+        # What comes to its zero from now on is told by the next server.
+        life.killed_at, life.killed_wall = time.monotonic(), micros(time.time())
+        with Stopwatch() as watch:
+            self.server.process.send_signal(signal.SIGTERM)
             try:
-                life, socket = self.life, await dial(self.server, "?timer=*&interval=0")
+                found = await asyncio.to_thread(self.server.wait_ended)
+            except AssertionError:
+                found = "nothing, and was killed"
+        for one in sockets:
+            one.close()
+        if found != code:
+            self.history.faults.append(f"a stop ended with {found}, not with {code} [life {life.number}, {life.end}]")
+        if watch.seconds > DRAIN_SECONDS + 5:
+            self.history.faults.append(f"a stop took {watch.seconds:.1f} s [life {life.number}, {life.end}]")
+        self.history.stops.append(watch.all_seconds)
+
+    def close(self) -> Life:
+        """Nobody comes back before the next start."""
+        self.is_watched.clear()
+        self.is_open.clear()
+        return self.history.lives[-1]
+
+    def dial_deaf(self) -> socket.socket:
+        one = socket.create_connection(("127.0.0.1", self.server.port), timeout=30)
+        one.sendall(UPGRADE)
+        assert b"101" in one.recv(64)
+        return one
+
+    async def vanish(self, clients: list[asyncio.Task]) -> None:
+        """The data folder is gone, and back; meanwhile no change may be lost, though it may be refused."""
+        away = self.data.with_name(self.data.name + " away")
+        self.data.rename(away)
+        await self.work(self.random.uniform(0.05, 1.5), clients)
+        # Of a server that made a new one in its place nothing may be left behind.
+        if self.data.exists():
+            self.history.faults.append(f"a folder was made where the data had been [life {self.life}]")
+            shutil.rmtree(self.data)
+        away.rename(self.data)
+        await self.work(self.random.uniform(0.05, 0.5), clients)
+
+    # Those who look on
+
+    async def watch(self, number: int) -> None:
+        """Hears every change. Once its connection stands it says nothing, so that all that was sent to it is read, even
+        after a kill."""
+        place = Place()
+        while True:
+            await self.is_open.wait()
+            try:
+                life, socket = self.life, await dial(self.server, f"?timer=*&interval=0{place.query}")
             except (OSError, InvalidHandshake, ConnectionClosed, TimeoutError):
                 await asyncio.sleep(0.005)
                 continue
             try:
                 async for text in socket:
                     message = json.loads(text)
+                    if place.take(message) == Place.ASKS:
+                        await socket.send(json.dumps({"id": "place", "command": "sync"}))
+                    if "reply" in message:
+                        continue
                     self.history.pushes.append(Push(number, life, time.monotonic(), message))
                     if message.get("cause") == "subscribed":
                         self.watching += 1
@@ -124,6 +251,45 @@ class Run:
                             self.is_watched.set()
             except ConnectionClosed:
                 pass
+            place.lose()
+
+
+class Place:
+    """Up to where a watcher has heard: the history, and the revision of the last thing that it knows to be whole.
+
+    What a server tells after `hello` to somebody who comes back is known to be over when it answers the next request.
+    """
+
+    ASKS = "asks"
+
+    def __init__(self):
+        self.history: str | None = None
+        self.revision = 0
+        self.heard = 0
+        self.is_whole = False
+
+    @property
+    def query(self) -> str:
+        return "" if self.history is None else f"&since={self.history}:{self.revision}"
+
+    def take(self, message: dict) -> str | None:
+        """Notes a message; `ASKS` when a request is to be sent now."""
+        if message.get("event") == "hello":
+            self.heard = message.get("revision", 0)
+            if "history" not in message:
+                return None
+            self.history = message["history"]
+            return self.ASKS
+        if "reply" in message:
+            self.is_whole = True
+        self.heard = max([self.heard, *(state["revision"] for state in message.get("timers", []))])
+        if self.is_whole:
+            self.revision = self.heard
+        return None
+
+    def lose(self) -> None:
+        """The connection is over."""
+        self.is_whole = False
 
 
 class Client:
@@ -149,6 +315,9 @@ class Client:
                     await asyncio.sleep(self.random.expovariate(1 / self.run.options.pause))
             except (OSError, InvalidHandshake, ConnectionClosed, TimeoutError):
                 await asyncio.sleep(0.005)
+            except Unmade:
+                await socket.close()
+                await asyncio.sleep(0.05)
 
     async def ask(self, socket, life: int, request: Request) -> None:
         message = {"id": request.number, "command": request.command, "requestId": request.request_id, **request.fields}
@@ -161,6 +330,11 @@ class Client:
             if "reply" in reply:
                 break
         assert reply["reply"] == request.number, f"{request} was answered with {reply}"
+        if not reply["ok"] and reply["error"]["retryable"]:
+            # So it was not sent, as far as the timers are concerned.
+            request.sent.pop()
+            self.run.history.postponed += 1
+            raise Unmade
         request.reply, request.reply_life, request.reply_at = reply, life, time.monotonic()
 
     def wish(self) -> Request:
@@ -216,6 +390,9 @@ def parse_options(words: list[str] | None = None) -> argparse.Namespace:
         "--window", type=float, default=0.05,
         help="how long after a crossing, beside the time that the disk and the machine took, a kill may keep it from being "
         "told")
+    parser.add_argument(
+        "--ends", type=lambda words: {word.strip() for word in words.split(";")}, default=None,
+        help=f"how lives may end, as in 'kill; vanish' (default all: {'; '.join(dict.fromkeys(DECK))}; vanish)")
     parser.add_argument("--data", type=Path, help="an empty data folder to use and keep (default: a temporary one)")
     options = parser.parse_args(words)
     if options.seed is None:
@@ -227,10 +404,11 @@ def parse_options(words: list[str] | None = None) -> argparse.Namespace:
 
 def run(options: argparse.Namespace) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="timersync-harness-") as folder:
-        driver = Run(options, options.data or Path(folder) / "data")
+        driver = Run(options, Path(folder))
         try:
             return asyncio.run(driver.go())
         finally:
+            driver.faults.disarm()
             driver.server.kill()
             driver.stalls.close()
 

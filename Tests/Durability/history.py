@@ -1,6 +1,6 @@
 """What was asked, answered and pushed over many lives of a server.
 
-A *life* is the time from a start of the server to the kill that ended it. Local instants are seconds of the monotonic
+A *life* is the time from a start of the server to the kill, or the signal to stop, that ended it. Local instants are seconds of the monotonic
 clock; whatever comes from the wire is turned into whole microseconds, so that sums are exact.
 """
 
@@ -81,6 +81,8 @@ class Push:
 class Life:
     number: int
     started_at: float = 0
+    # How it ended; a stop begins with its signal, here as at a kill.
+    end: str = "kill"
     killed_at: float = 0
     # On the machine's wall clock, which the server's follows.
     killed_wall: int = 0
@@ -99,6 +101,12 @@ class History:
     lives: list[Life] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     pushes: list[Push] = field(default_factory=list)
+    # What the harness itself saw go wrong.
+    faults: list[str] = field(default_factory=list)
+    # How many seconds stops took.
+    stops: list[float] = field(default_factory=list)
+    # Refusals of what could not be stored, or came to a server that stopped.
+    postponed: int = 0
 
     def pushes_by_life(self) -> dict[int, list[Push]]:
         return grouped(self.pushes, lambda push: [push.life])
@@ -112,7 +120,7 @@ class History:
         found: list[tuple[float, str]] = []
         for life in self.lives:
             found.append((life.started_at, f"the server starts (life {life.number})"))
-            found.append((life.killed_at, f"KILLED (life {life.number})"))
+            found.append((life.killed_at, f"ENDED by {life.end} (life {life.number})"))
         for request in self.requests:
             if timer is None or request.concerns(timer):
                 found += [(at, f"asked  {request}") for _, at in request.sent]

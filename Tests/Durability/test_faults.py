@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from faults import FOREVER, Faults, build_library
+from faults import FOREVER, Faults
 from session import WITHIN, Session, assert_alive, health, lasting, wait_until_tidy
 from timer_server import Server, server_argv
 
@@ -27,16 +27,6 @@ WHILE_RUNNING = ["write", "sync", "rename", "open", "truncate", "unlink"]
 AT_START = ["mkdir", "open", "write", "truncate", "unlink", "rename", "sync"]
 # A second after the fault, and what a busy machine takes.
 BACK_WITHIN = 20.0
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    return build_library(tmp_path_factory.mktemp("library"))
-
-
-@pytest.fixture
-def faults(library, tmp_path):
-    return Faults(library, tmp_path, tmp_path / "data")
 
 
 @pytest.fixture

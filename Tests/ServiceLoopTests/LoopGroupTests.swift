@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebSocketTransport
 
-// Signals belong to the process: one group at a time.
+// libwebsockets has one log for the process: one group at a time.
 @Suite(.serialized) struct `A group of three loops` {
   /// Enough for the kernel to put some on each loop: the chance that one gets none is under 1 in 10^6.
   static let clientCount = 40
@@ -178,7 +178,7 @@ final class RunningGroup: Sendable {
     var options = TransportOptions()
     options.port = 0
     options.loopCount = 3
-    options.drainSeconds = 5
+    options.drainSeconds = 1
     return options
   }
 
@@ -275,7 +275,7 @@ final class RunningGroup: Sendable {
       case .deadline:
         reportedInARow = 0
         actions.append(.wake(afterMicroseconds: 0))
-      case .receivedBinary, .requested, .stopRequested: break
+      case .receivedBinary, .requested, .stopRequested, .reloadRequested: break
       }
     }
     return outcome

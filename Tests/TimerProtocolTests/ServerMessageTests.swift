@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TimerCore
 import TimerProtocol
@@ -90,9 +91,12 @@ import TimerProtocol
       (.updated, "updated"), (.lapped, "lapped"), (.restored, "restored"), (.external, "external"),
     ] as [(SnapshotCause, String)])
   func `shows states with the cause`(_ cause: SnapshotCause, _ name: String) {
+    // A tick leaves out what changes with the revision only.
+    let state =
+      cause == .tick ? Self.state.replacingOccurrences(of: ",\"run\":12", with: "") : Self.state
     #expect(
       ServerMessage.snapshot(cause, [.make()]).json
-        == #"{"event":"snapshot","cause":"\#(name)","timers":[\#(Self.state)]}"#)
+        == #"{"event":"snapshot","cause":"\#(name)","timers":[\#(state)]}"#)
   }
 
   @Test func `shows that there is nothing`() {

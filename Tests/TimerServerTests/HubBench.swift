@@ -95,7 +95,16 @@ struct HubBench {
       bootID: onAnotherBoot ? before.bootID + "+1" : before.bootID, wall: wall)
     var options = hub.options
     options.epoch = "epoch-2"
-    return HubBench(options, ClockAnchor(start: reading), records, server, register)
+    // As the next server reads them from the disk, on its own clock.
+    var kept = register
+    var read = RequestRegister()
+    do {
+      try read.restore(
+        kept.contents(on: hub.board.clock.reading(at: now)), on: reading, by: server.lastClocks)
+    } catch {
+      Issue.record("what the register wrote can't be read: \(error)")
+    }
+    return HubBench(options, ClockAnchor(start: reading), records, server, read)
   }
 }
 

@@ -113,6 +113,67 @@ private final class Notes: Sendable {
   }
 }
 
+@Suite struct `The end of the disk's thread` {
+  private let temporary = TemporaryFolder()
+  private let notes = Notes()
+  /// The disk's thread hangs in its reports until it is let go.
+  private let gate = DispatchSemaphore(value: 0)
+
+  private func writer(hangs: Bool = false) throws -> TimerWriter {
+    TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes, gate] in
+      notes.add($0)
+      if hangs { gate.wait() }
+    }
+  }
+
+  @Test func `comes when all is stored`() throws {
+    let writer = try writer()
+    writer.submit((1...20).map { .make(UInt64($0), "t\($0)", revision: $0) })
+
+    #expect(writer.finish(within: 60) == .done)
+    #expect(writer.unreportedCount == 0)
+    #expect(notes.successes == Array(1...20))
+    #expect(temporary.read("t20.json") != nil)
+  }
+
+  @Test func `does not wait for a disk that hangs`() throws {
+    let writer = try writer(hangs: true)
+    writer.submit([.make(1)])
+    writer.submit([.make(2)])
+
+    #expect(writer.finish(within: 0.05) == .unanswered)
+    #expect(writer.unreportedCount > 0)
+
+    for _ in 0..<10 { gate.signal() }
+    #expect(writer.finish(within: 60) == .done)
+    #expect(writer.unreportedCount == 0)
+    #expect(notes.successes == [1, 2])
+  }
+
+  @Test func `leaves files to the next start for which there is no time`() throws {
+    let writer = try writer()
+    writer.submit((1...20).map { .make(UInt64($0), "t\($0)", revision: $0) })
+
+    let finish = writer.finish(filesUntil: .now() - 1, answerBy: .now() + 60)
+
+    #expect(finish == .filesBehind)
+    #expect(writer.unreportedCount == 0)
+    #expect(temporary.read("t20.json") == nil)
+    #expect(writer.finish(within: 60) == .done)
+    #expect(temporary.read("t20.json") != nil)
+  }
+
+  @Test func `counts a refused write as answered`() throws {
+    try temporary.breakLog()
+    let writer = try writer()
+    writer.submit([.make(1), .make(2)])
+
+    #expect(writer.finish(within: 60) == .done)
+    #expect(writer.unreportedCount == 0)
+    #expect(notes.tickets == [1, 2] && notes.successes == [])
+  }
+}
+
 @Suite struct `The disk's thread after a failure` {
   private let temporary = TemporaryFolder()
   private let notes = Notes()

@@ -67,6 +67,7 @@ struct Echo {
         if let asker { actions.append(.send(Frame(Array(text.utf8)), to: asker)) }
       }
     case .stopRequested: actions.append(.stop)
+    case .reloadRequested: break
     }
   }
 

@@ -11,6 +11,7 @@ struct EchoArguments {
 
   init(_ arguments: [String]) {
     options.port = 0
+    options.drainSeconds = 1
     options.log = { level, line in
       print("log \(level) \(line)")
       // Tests wait for some of these lines.
@@ -61,7 +62,7 @@ struct EchoArguments {
     case "--port": options.port = Int(value) ?? 0
     case "--path": options.webSocketPath = value
     case "--ping-seconds": options.pingSeconds = Double(value) ?? 20
-    case "--drain-seconds": options.drainSeconds = Double(value) ?? 3
+    case "--drain-seconds": options.drainSeconds = Double(value) ?? 1
     case "--connections-max": options.connectionsMax = Int(value) ?? 20_000
     case "--message-bytes-max": options.messageBytesMax = Int(value) ?? 16_384
     case "--threads": options.loopCount = Int(value) ?? 1

@@ -3,8 +3,11 @@
 import Glibc
 import WebSocketTransport
 
-func serve(_ options: TransportOptions) throws(TransportError) -> Echo {
+func serve(
+  _ options: TransportOptions, _ signals: ProcessSignals
+) throws(TransportError) -> Echo {
   let loop = try LoopGroup(options)
+  loop.obey(signals, stopWithin: options.drainSeconds + 5) { _exit($0 == .askedAgain ? 0 : 1) }
   let mailbox = Mailbox<String>()
   loop.listen(to: mailbox)
   print("listening on \(options.address):\(loop.port)")
@@ -15,6 +18,7 @@ func serve(_ options: TransportOptions) throws(TransportError) -> Echo {
 }
 
 do {
+  let signals = try ProcessSignals()
   let arguments = EchoArguments(CommandLine.arguments)
   for _ in 0..<arguments.rehearsalCount {
     let loop = try LoopGroup(arguments.options)
@@ -24,7 +28,7 @@ do {
     }
     _ = try LoopGroup(arguments.options)
   }
-  let echo = try serve(arguments.options)
+  let echo = try serve(arguments.options, signals)
   // After the loop is gone a post is nothing but queued.
   echo.mailbox.post("into the void")
   print("stopped opened=\(echo.openedCount) closed=\(echo.closedCount)")

@@ -9,8 +9,10 @@ import pytest
 
 from certificates import Certificate
 from echo_server import (
-    WITHIN, Server, ask, closing, connect, counters, eventually, handshake, read_answer, running)
+    WITHIN, Server, ask, closing, connect, counters, eventually, handshake, read_answer, read_frame,
+    running)
 from secure_server import secure
+from stalls import Stopwatch
 
 # The kernel picks the loop by the client's port: that one of three gets none of 40 has a chance under 1 in 10^6.
 MANY = 40
@@ -242,17 +244,21 @@ class TestStop:
             plains = [stack.enter_context(contextlib.closing(server.web_socket())) for _ in range(MANY)]
             assert len(plains) == MANY
             server.tell()
+            # The first has been taken, so that the second is one of its own.
+            assert read_frame(plains[0])[0] == 8
             server.process.send_signal(signal.SIGTERM)
             assert server.process.wait(WITHIN) == 0
         server.stop()
 
     def test_who_does_not_answer_is_waited_for_no_longer_than_for_one_loop(self):
-        with running(*THREE, "--drain-seconds", "300") as server:
+        with running(*THREE, "--drain-seconds", "1") as server:
             with contextlib.ExitStack() as stack:
                 for _ in range(MANY):
                     stack.enter_context(contextlib.closing(server.web_socket()))
-                server.tell()
-                assert server.process.wait(WITHIN) == 0
+                with Stopwatch() as watch:
+                    server.tell()
+                    assert server.process.wait(WITHIN) == 0
+                assert watch.seconds < 3
 
 
 class TestSlowReaders:

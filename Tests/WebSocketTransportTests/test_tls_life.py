@@ -130,7 +130,7 @@ class TestSecureLife:
             assert watch.seconds < 2
 
     def test_silent_clients_do_not_hold_up_the_end(self, certificate):
-        server = SecureServer(certificate, "--drain-seconds", "60")
+        server = SecureServer(certificate, "--drain-seconds", "1")
         held = [server.web_socket() for _ in range(3)] + [server.socket(), server.plain_socket()]
         with Stopwatch() as watch:
             code, last = server.stop()

@@ -379,11 +379,34 @@ class TestLife:
             assert watch.seconds < 2
 
     def test_silent_clients_do_not_hold_up_the_end(self):
-        server = Server("--drain-seconds", "60")
+        server = Server("--drain-seconds", "1")
         held = [server.web_socket() for _ in range(3)] + [server.socket()]
         with Stopwatch() as watch:
             code, last = server.stop()
         assert code == 0 and last == "stopped opened=3 closed=3" and watch.seconds < 3
+        assert read_frame(held[0])[1][:2] == struct.pack("!H", 1001)
+
+    def test_a_client_has_all_of_the_drain_to_answer(self):
+        with running("--drain-seconds", "60") as server:
+            with contextlib.closing(server.web_socket()) as late:
+                server.tell()
+                assert read_frame(late)[0] == 8
+                # Longer than while the server goes on.
+                with pytest.raises(subprocess.TimeoutExpired):
+                    server.process.wait(1.5)
+                late.sendall(frame(8, struct.pack("!H", 1001)))
+                with Stopwatch() as watch:
+                    assert server.process.wait(WITHIN) == 0
+                assert watch.seconds < 1
+        assert server.lines[-1].strip() == "stopped opened=1 closed=1"
+
+    @pytest.mark.parametrize("seconds", ["0", "0.2"])
+    def test_the_drain_may_be_short(self, seconds):
+        server = Server("--drain-seconds", seconds)
+        held = [server.web_socket() for _ in range(3)]
+        with Stopwatch() as watch:
+            code, last = server.stop()
+        assert code == 0 and last == "stopped opened=3 closed=3" and watch.seconds < 1
         assert read_frame(held[0])[1][:2] == struct.pack("!H", 1001)
 
     def test_a_second_signal_ends_at_once(self):

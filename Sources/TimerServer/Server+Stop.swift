@@ -1,0 +1,80 @@
+import Dispatch
+import TimerStorage
+import WebSocketTransport
+
+/// The signals that steer a server's process: SIGTERM, SIGINT and SIGHUP. Before a server obeys, a request to stop
+/// ends the process at once.
+public struct ServerSignals: Sendable {
+  fileprivate let signals: ProcessSignals
+  fileprivate let end: @Sendable (ServerEnd) -> Never
+
+  /// Takes them from here on; to be made before any other thread, which would be ended by them. `end` ends the
+  /// process, on a thread of the signals', where a stop is not to be waited for any longer.
+  public init(end: @escaping @Sendable (ServerEnd) -> Never) throws(ServerFailure) {
+    do { signals = try ProcessSignals() } catch { throw .signals("\(error)") }
+    self.end = end
+  }
+}
+
+/// How a server ended.
+public enum ServerEnd: Sendable {
+  /// All that was to be stored is on the disk.
+  case stored
+  /// The disk did not answer in time. What had been answered is on it; what was under way may be.
+  case diskSilent
+}
+
+extension Server {
+  /// How long the disk may take, when all connections are gone, to bring the timers' files up to date.
+  static let diskSeconds = 2.0
+  /// How long after the end of the drain the process ends, whatever hangs. The hub waits two seconds for the disk
+  /// before the drain, and the disk has two more after it.
+  static let endSeconds = 4.5
+
+  /// Is steered by these signals from here on.
+  func obey(_ signals: ServerSignals) {
+    let limit = drainSeconds + Self.endSeconds
+    loop.obey(signals.signals, stopWithin: limit) { [writer, log, end = signals.end] urgency in
+      switch urgency {
+      case .askedAgain: log.writeLast(.info, "stopped at once, as asked by a second signal")
+      case .overdue: log.writeLast(.error, "not stopped within \(limit) s; ended all the same")
+      }
+      let unreported = writer.unreportedCount
+      if unreported > 0 { log.writeLast(.error, Self.complaint(unreported)) }
+      end(unreported > 0 ? .diskSilent : .stored)
+    }
+  }
+
+  /// The connections are gone; the files follow, as far as the disk does.
+  func finish() -> ServerEnd {
+    let finish = writer.finish(within: Self.diskSeconds)
+    // What the disk said last, to nobody.
+    logLastNotes()
+    switch finish {
+    case .done: return .stored
+    case .filesBehind:
+      log.write(
+        .warning, "not every timer's file was written; the next start brings them up to date")
+      return .stored
+    case .unanswered:
+      log.write(.error, Self.complaint(writer.unreportedCount))
+      return .diskSilent
+    }
+  }
+
+  private static func complaint(_ unreported: Int) -> String {
+    "the disk does not answer; changes that it may not have, none of them answered: \(unreported)"
+  }
+}
+
+extension Log {
+  /// Writes a line at the end of the process, which does not wait for a log that takes no more.
+  func writeLast(_ level: LogLevel, _ text: String) {
+    let written = DispatchSemaphore(value: 0)
+    DispatchQueue.global(qos: .userInitiated).async {
+      write(level, text)
+      written.signal()
+    }
+    _ = written.wait(timeout: .now() + .milliseconds(100))
+  }
+}

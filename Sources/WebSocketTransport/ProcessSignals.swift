@@ -1,0 +1,89 @@
+import CLibuv
+import Synchronization
+
+/// The signals that steer the process: SIGTERM and SIGINT ask it to stop, SIGHUP asks it to read its files anew.
+///
+/// A thread of their own takes them, so that they are heard whatever the other threads wait for. Until a loop
+/// obeys, a request to stop ends the process at once with code 0, and one to read files waits. From then on the
+/// loop is asked, and the process ends without it when it is asked to stop again or when the stop takes too long.
+/// Signals that ask for nothing (SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2) are ignored.
+public final class ProcessSignals: Sendable {
+  /// What the loop is asked for.
+  enum Request: Sendable {
+    case stop, reload
+  }
+
+  /// Why the process does not wait for its stop to be done.
+  public enum Urgency: Sendable {
+    /// A second signal asked for it.
+    case askedAgain
+    /// The stop took too long.
+    case overdue
+  }
+
+  /// How a process that serves ends.
+  private struct Rule: Sendable {
+    let patience: UInt64
+    let end: @Sendable (Urgency) -> Never
+  }
+
+  private struct State {
+    var rule: Rule?
+    /// When the stop that was asked for has to be done, by `uv_hrtime`.
+    var deadline: UInt64?
+  }
+
+  let requests = Mailbox<Request>()
+  private let state = Mutex(State())
+
+  /// Takes the signals from here on. To be made before any other thread, which would be ended by them.
+  public init() throws(TransportError) {
+    shim_ignore_stray_signals()
+    shim_block_steering_signals()
+    // It lives as long as the process.
+    guard LoopThread({ self.take() }) != nil else { throw .failed("no thread for signals") }
+  }
+
+  /// From here on requests are the loop's. `end` is called on the signals' thread: at a second request to stop,
+  /// or so many seconds after the first.
+  func serve(stopWithin seconds: Double, end: @escaping @Sendable (Urgency) -> Never) {
+    let patience = UInt64(min(max(0, seconds), 1e9) * 1e9)
+    state.withLock { $0.rule = Rule(patience: patience, end: end) }
+  }
+
+  private func take() -> Never {
+    while true {
+      let deadline = state.withLock { $0.deadline }
+      let signal = shim_wait_for_signal(Self.nanoseconds(until: deadline))
+      switch signal {
+      case SIGHUP: requests.post(.reload)
+      case SIGTERM, SIGINT: stop()
+      default: break
+      }
+      if let deadline, uv_hrtime() >= deadline { end(.overdue) }
+    }
+  }
+
+  /// Without a deadline, an hour: nothing comes of it.
+  private static func nanoseconds(until deadline: UInt64?) -> UInt64 {
+    guard let deadline else { return 3_600_000_000_000 }
+    let now = uv_hrtime()
+    return deadline > now ? deadline - now : 0
+  }
+
+  private func stop() {
+    let isFirst = state.withLock { state in
+      guard let rule = state.rule, state.deadline == nil else { return false }
+      state.deadline = uv_hrtime() + rule.patience
+      return true
+    }
+    guard isFirst else { end(.askedAgain) }
+    requests.post(.stop)
+  }
+
+  private func end(_ urgency: Urgency) -> Never {
+    if let rule = state.withLock({ $0.rule }) { rule.end(urgency) }
+    // Nobody was served, so nothing was answered that could be lost.
+    shim_exit_at_once(0)
+  }
+}
