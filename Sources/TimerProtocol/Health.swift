@@ -3,6 +3,8 @@ import JSONText
 /// What `/healthz` answers.
 public struct Health: Equatable, Sendable {
   public var faults: [Fault]
+  /// Why changes are not stored; nil: they are.
+  public var trouble: String?
 
   /// A file of the data folder that holds no timer.
   public struct Fault: Equatable, Sendable {
@@ -18,14 +20,29 @@ public struct Health: Equatable, Sendable {
     }
   }
 
-  public init(faults: [Fault]) {
+  public init(faults: [Fault], trouble: String? = nil) {
     self.faults = faults
+    self.trouble = trouble
+  }
+
+  /// What `/readyz` answers while changes are not stored.
+  public static func unwritable(_ trouble: String) -> [UInt8] {
+    var writer = JSONWriter(capacity: 128)
+    writer.object {
+      $0.member("status", "unwritable")
+      $0.member("reason", trouble)
+    }
+    return writer.bytes
   }
 
   public var text: [UInt8] {
     var writer = JSONWriter(capacity: 128)
     writer.object { writer in
       writer.member("status", "ok")
+      if let trouble {
+        writer.member("writable", false)
+        writer.member("reason", trouble)
+      }
       writer.array("faults", faults) { writer, fault in
         writer.object {
           $0.member("file", fault.file)

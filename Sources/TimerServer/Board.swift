@@ -52,6 +52,9 @@ struct Board {
     pending.isEmpty ? nil : lastTicket
   }
 
+  /// The writes under way, in their order.
+  var tickets: [UInt64] { pending.keys.sorted() }
+
   /// How many writes are under way.
   var pendingCount: Int { pending.count }
 
@@ -77,6 +80,15 @@ struct Board {
       Slot(
         durable: shifted, latest: shifted, ticket: nil, answered: record.answered,
         untoldEnds: record.untoldEnds), of: record.timer.id)
+  }
+
+  /// Forgets every timer, since others take their place; revisions go on above all that were given.
+  mutating func beginAnew(_ server: ServerRecord) {
+    slots = [:]
+    pending = [:]
+    latestCount = 0
+    lastReported = lastTicket
+    revisions.note(server.revisionCeiling)
   }
 
   /// Crossings from before this start of which nobody was told.

@@ -25,6 +25,13 @@ struct Hub {
   var untouched: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
+  /// Why changes are not stored, in words for anybody; nil: they are.
+  var storageTrouble: String?
+  var storageLog = StorageLog()
+  /// Names what has happened to the data; another name when answered changes may be missing.
+  var history: String
+  /// The write of the timers of a folder that was put in place of the one before.
+  var takingUp: UInt64?
   /// nil until there is a file of tokens.
   var tokens: TokenBook?
   private var armed: Instant?
@@ -57,6 +64,7 @@ struct Hub {
     board = Board(clock: clock, server: contents.server)
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents.faults)
+    history = contents.history
     ledger.restore(contents, on: clock.reading(at: now))
     for record in contents.timers {
       let shift = record.clock.shift(to: clock.reading(at: now))
@@ -76,11 +84,16 @@ struct Hub {
     switch event {
     case .transport(let event): handle(event, at: now, &actions)
     case .disk(.stored(let reports)):
-      for report in reports { settle(report, at: now, &actions) }
+      for report in reports {
+        settle(report, at: now, &actions)
+        finishTakingUp(report.ticket, &actions)
+      }
       readOn(&actions)
     case .disk(.external(let changes)):
       for change in changes { adopt(change, at: now, &actions) }
     case .disk(.filesBehind(let errors)): note(errors, &actions)
+    case .disk(.writable(let trouble)): note(trouble, at: now, &actions)
+    case .disk(.restored(let contents)): takeUp(contents, at: now, &actions)
     case .tokens(let tokens): adopt(tokens, at: now, &actions)
     }
     advance(to: now, &actions)

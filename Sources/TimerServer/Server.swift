@@ -23,15 +23,15 @@ public final class Server {
     clock = ServerClock.system()
     var folder: TimerFolder
     let contents: TimerFolder.Contents
-    do {
+    do throws(FolderError) {
       folder = try TimerFolder(path: settings.dataFolder, clock: clock.anchor.start)
+      contents = try folder.load()
     } catch {
+      if case .newer = error { throw .newerData(settings.dataFolder, "\(error)") }
       throw .dataFolder(settings.dataFolder, "\(error)")
     }
-    do { contents = try folder.load() } catch { throw .dataFolder(settings.dataFolder, "\(error)") }
     for fault in contents.faults {
-      let place = fault.movedTo.map { "; it is in \($0) now" } ?? ""
-      log.write(.error, "\(fault.fileName) was not loaded: \(fault.fault)\(place)")
+      log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
     tokens = try TokenFeed(settings.tokenFile, log: log)
     var options = settings.transportOptions(log: log)
@@ -52,6 +52,10 @@ public final class Server {
       writer.submit(actions.writes)
       writer.finish()
     }
+    for remark in contents.remarks { log.write(.warning, remark) }
+    if !contents.quarantined.isEmpty {
+      log.write(.warning, "in quarantine: \(contents.quarantined.listed)")
+    }
     if let count = tokens.first?.tokens.count { log.write(.info, "\(count) tokens are known") }
     log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
   }
@@ -69,16 +73,22 @@ public final class Server {
     writer.finish()
   }
 
+  private func hear(_ note: DiskNote, at now: Instant, _ wanted: inout HubActions) {
+    hub.handle(.disk(note), at: now, &wanted)
+    // What the hub wants from here on is for the folder that it was just told of.
+    if case .restored = note { writer.goOn() }
+  }
+
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
     let now = clock.now()
     var wanted = HubActions()
     if case .woken = event {
       backlog.append(mailbox.drain())
       // Also when there is none: what was due before the first event is armed by it.
-      hub.handle(.disk(backlog.takeFirst() ?? .stored([])), at: now, &wanted)
+      hear(backlog.takeFirst() ?? .stored([]), at: now, &wanted)
       // Who stops is in a hurry.
       while hub.isStopping, let note = backlog.takeFirst() {
-        hub.handle(.disk(note), at: now, &wanted)
+        hear(note, at: now, &wanted)
       }
       // For the rest the loop comes back when it has looked at sockets and deadlines.
       if !backlog.isEmpty { mailbox.post(.stored([])) }
@@ -91,6 +101,14 @@ public final class Server {
     writer.submit(wanted.writes)
     for line in wanted.log { log.write(line.level, line.text) }
     actions += wanted.transport
+  }
+}
+
+extension [String] {
+  /// So many that a line holds them, and the count of all.
+  fileprivate var listed: String {
+    let names = prefix(20).joined(separator: ", ")
+    return count == 1 ? "1 file, \(names)" : "\(count) files, \(names)\(count > 20 ? ", …" : "")"
   }
 }
 
@@ -123,13 +141,16 @@ public enum Page: Sendable {
 /// Why a server could not start, in one line for a person.
 public enum ServerFailure: Error, CustomStringConvertible {
   case dataFolder(String, String)
+  /// The data folder holds what a newer version has written.
+  case newerData(String, String)
   case page(String, String)
   case tokens(String, String)
   case listening(TransportError)
 
   public var description: String {
     switch self {
-    case .dataFolder(let path, let why): "the data folder \(path) can't be used: \(why)"
+    case .dataFolder(let path, let why), .newerData(let path, let why):
+      "the data folder \(path) can't be used: \(why)"
     case .tokens(let path, let why): "the file of tokens \(path) can't be used: \(why)"
     case .page(let path, let why): "the web folder \(path) can't be used: \(why)"
     case .listening(.addressInUse(let address, let port)):
