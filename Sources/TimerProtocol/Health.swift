@@ -18,6 +18,8 @@ public struct Health: Equatable, Sendable {
       self.steps = steps
     }
   }
+  /// Why changes are not stored; nil: they are.
+  public var trouble: String?
 
   /// A file of the data folder that holds no timer.
   public struct Fault: Equatable, Sendable {
@@ -33,15 +35,30 @@ public struct Health: Equatable, Sendable {
     }
   }
 
-  public init(faults: [Fault], clock: Clock) {
+  public init(faults: [Fault], trouble: String? = nil, clock: Clock) {
     self.faults = faults
+    self.trouble = trouble
     self.clock = clock
+  }
+
+  /// What `/readyz` answers while changes are not stored.
+  public static func unwritable(_ trouble: String) -> [UInt8] {
+    var writer = JSONWriter(capacity: 128)
+    writer.object {
+      $0.member("status", "unwritable")
+      $0.member("reason", trouble)
+    }
+    return writer.bytes
   }
 
   public var text: [UInt8] {
     var writer = JSONWriter(capacity: 128)
     writer.object { writer in
       writer.member("status", "ok")
+      if let trouble {
+        writer.member("writable", false)
+        writer.member("reason", trouble)
+      }
       writer.array("faults", faults) { writer, fault in
         writer.object {
           $0.member("file", fault.file)

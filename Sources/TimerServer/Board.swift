@@ -63,6 +63,9 @@ struct Board {
     pending.isEmpty ? nil : lastTicket
   }
 
+  /// The writes under way, in their order.
+  var tickets: [UInt64] { pending.keys.sorted() }
+
   /// How many writes are under way that somebody asked for.
   var pendingCount: Int { pending.count - ownUnderWay }
   /// How many of the server's own are under way, such as crossings of zero.
@@ -95,6 +98,16 @@ struct Board {
     publishedRevision = revisions.last
     recentEnds = RecentEnds(
       records.flatMap { record in record.ends.map { ($0.revision, record.timer.id) } })
+  }
+
+  /// Forgets every timer, since others take their place; revisions go on above all that were given.
+  mutating func beginAnew(_ server: ServerRecord) {
+    slots = [:]
+    pending = [:]
+    ownUnderWay = 0
+    latestCount = 0
+    lastReported = lastTicket
+    revisions.note(server.revisionCeiling)
   }
 
   /// Crossings of a timer that nobody was there to be sent.

@@ -126,10 +126,13 @@ extension Hub {
 /// Why the server ended a connection.
 enum Dismissal: String, CaseIterable {
   case token, rate
+  /// Another data folder was put in place.
+  case restored
 
   var code: CloseCode {
     switch self {
     case .token, .rate: .policyViolation
+    case .restored: .serviceRestart
     }
   }
 
@@ -138,6 +141,7 @@ enum Dismissal: String, CaseIterable {
     switch self {
     case .token: "wrong token, or one that was removed, changed or ended"
     case .rate: "too many requests"
+    case .restored: "the timers were restored; come back"
     }
   }
 }

@@ -11,7 +11,9 @@ extension Hub {
     _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant,
     _ actions: inout HubActions
   ) -> UInt64 {
-    let write = board.adopt(proposals, named: named, at: now)
+    var write = board.adopt(proposals, named: named, at: now)
+    write.goneAlready = Set(
+      proposals.filter { $0.after == nil && $0.cause == .external }.map(\.id))
     actions.writes.append(write)
     for proposal in proposals { followZero(proposal.id) }
     return write.ticket
@@ -68,11 +70,14 @@ extension Hub {
 
   // MARK: Not durable
 
-  private mutating func fall(
+  mutating func fall(
     _ ticket: UInt64, _ error: DiskError, at now: Instant, _ actions: inout HubActions
   ) {
     guard let change = board.revert(ticket) else { return }
-    actions.log(.error, "a change could not be stored: \(error)")
+    // Why none can be is told once, and not with each.
+    let isTold = storageTrouble != nil && !storageLog.isOverdue(at: now)
+    let level: LogLevel = isTold ? .debug : .error
+    actions.log(level, "a change could not be stored: \(error)")
     retryClockRecord(at: now)
     for proposal in change.proposals {
       follow(proposal.id, at: now)
@@ -121,6 +126,9 @@ extension Hub {
       guard board.latest(id) != nil else { return }
       adopt([Proposal(id: id, after: nil, cause: .external)], at: now, &actions)
       actions.log(.info, "the file of timer \(id.name) was removed, and the timer forgotten")
+    case .released(let id):
+      quarantine.forget(id)
+      actions.log(.info, "the file in the place of timer \(id.name)'s is gone, and its own is back")
     case .damaged(let fault):
       quarantine.note(fault)
       actions.log(

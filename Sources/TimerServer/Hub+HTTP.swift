@@ -141,7 +141,8 @@ extension Hub {
     let health = Health(
       faults: faults.map {
         Health.Fault(file: $0.fileName.text, reason: "\($0.fault)", movedTo: $0.movedTo)
-      }, clock: Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps))
+      }, trouble: storageTrouble,
+      clock: Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps))
     return HTTPResponse(status: 200, headers: [Self.notStored], body: health.text)
   }
 
@@ -155,6 +156,10 @@ extension Hub {
     guard case .no = stopping else {
       return HTTPResponse(
         status: 503, headers: [Self.notStored], body: Array("{\"status\":\"stopping\"}".utf8))
+    }
+    if let storageTrouble {
+      return HTTPResponse(
+        status: 503, headers: [Self.notStored], body: Health.unwritable(storageTrouble))
     }
     return HTTPResponse(
       status: 200, headers: [Self.notStored], body: Array("{\"status\":\"ready\"}".utf8))

@@ -69,6 +69,7 @@ extension Hub {
     _ change: TimerChange, for id: TimerID, _ named: NamedRequest?, _ message: ClientMessage,
     by requester: Requester, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
+    if let error = obstacle(to: id) { throw Postponed(error: error, timer: id) }
     let proposal: Proposal
     do { proposal = try board.proposal(change, for: id, at: now) } catch {
       throw Postponed(

@@ -9,7 +9,7 @@ import WebSocketTransport
 struct Hub {
   let options: HubOptions
   /// Names what the data went through, for clients that come back and say how far they had followed it.
-  let history: String
+  var history: String
   var board: Board
   var httpBudgets: AddressBudgets
   var sessions: [ConnectionID: Session] = [:]
@@ -30,9 +30,12 @@ struct Hub {
   var untouched: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
-  /// Why no change is taken, in words that anybody may read; nil while changes are taken.
+  /// Why changes are not stored, in words that anybody may read; nil: they are.
   var storageTrouble: String?
+  var storageLog = StorageLog()
   var publication = StatusPublication()
+  /// The write of the timers of a folder that was put in place of the one before.
+  var takingUp: UInt64?
   /// nil until there is a file of tokens.
   var tokens: TokenBook?
   private var armed: Instant?
@@ -92,11 +95,16 @@ struct Hub {
     switch event {
     case .transport(let event): handle(event, at: now, &actions)
     case .disk(.stored(let reports)):
-      for report in reports { settle(report, at: now, &actions) }
+      for report in reports {
+        settle(report, at: now, &actions)
+        finishTakingUp(report.ticket, &actions)
+      }
       readOn(&actions)
     case .disk(.external(let changes)):
       for change in changes { adopt(change, at: now, &actions) }
     case .disk(.filesBehind(let errors)): note(errors, &actions)
+    case .disk(.writable(let trouble)): note(trouble, at: now, &actions)
+    case .disk(.restored(let contents)): takeUp(contents, at: now, &actions)
     case .tokens(let tokens): adopt(tokens, at: now, &actions)
     case .wallOffset(let offset): follow(wallOffset: offset, at: now, &actions)
     }

@@ -11,7 +11,7 @@ struct Quarantine {
   init(_ faults: [FileFault]) {
     for fault in faults {
       self.faults[fault.fileName] = fault
-      if let id = fault.timer { untold.insert(id) }
+      if fault.fault.isDamage, let id = fault.timer { untold.insert(id) }
     }
   }
 
@@ -24,6 +24,14 @@ struct Quarantine {
   mutating func tell(_ id: TimerID) -> String? {
     guard untold.remove(id) != nil else { return nil }
     return faults.values.first { $0.timer == id }.map { "\($0.fault)" }
+  }
+
+  /// Why the file in the place of this timer's is not to be replaced; nil: it may be.
+  func obstacle(to id: TimerID) -> RecordFault? {
+    guard !faults.isEmpty, let name = FileName(key: id.name), let fault = faults[name]?.fault,
+      !fault.isDamage
+    else { return nil }
+    return fault
   }
 
   /// The timer has a file again.

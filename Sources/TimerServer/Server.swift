@@ -29,15 +29,15 @@ public final class Server {
     wallClock = WallClockMonitor(clock)
     var folder: TimerFolder
     let contents: TimerFolder.Contents
-    do {
+    do throws(FolderError) {
       folder = try TimerFolder(path: settings.dataFolder, clock: clock.anchor.start)
+      contents = try folder.load()
     } catch {
+      if case .newer = error { throw .newerData(settings.dataFolder, "\(error)") }
       throw .dataFolder(settings.dataFolder, "\(error)")
     }
-    do { contents = try folder.load() } catch { throw .dataFolder(settings.dataFolder, "\(error)") }
     for fault in contents.faults {
-      let place = fault.movedTo.map { "; it is in \($0) now" } ?? ""
-      log.write(.error, "\(fault.fileName) was not loaded: \(fault.fault)\(place)")
+      log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
     tokens = try TokenFeed(settings.tokenFile, log: log)
     var options = settings.transportOptions(log: log)
@@ -57,6 +57,10 @@ public final class Server {
       // Countdowns that ended meanwhile are settled before the first client can look.
       writer.submit(actions.writes)
       writer.finish()
+    }
+    for remark in contents.remarks { log.write(.warning, remark) }
+    if !contents.quarantined.isEmpty {
+      log.write(.warning, "in quarantine: \(contents.quarantined.listed)")
     }
     if let signals { obey(signals) }
     if let count = tokens.first?.tokens.count { log.write(.info, "\(count) tokens are known") }
@@ -85,6 +89,12 @@ public final class Server {
     for line in wanted.log { log.write(line.level, line.text) }
   }
 
+  private func hear(_ note: DiskNote, at now: Instant, _ wanted: inout HubActions) {
+    hub.handle(.disk(note), at: now, &wanted)
+    // What the hub wants from here on is for the folder that it was just told of.
+    if case .restored = note { writer.goOn() }
+  }
+
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
     let now = clock.now()
     var wanted = HubActions()
@@ -96,10 +106,10 @@ public final class Server {
     if case .woken = event {
       backlog.append(mailbox.drain())
       // Also when there is none: what was due before the first event is armed by it.
-      hub.handle(.disk(backlog.takeFirst() ?? .stored([])), at: now, &wanted)
+      hear(backlog.takeFirst() ?? .stored([]), at: now, &wanted)
       // Who stops is in a hurry.
       while hub.isStopping, let note = backlog.takeFirst() {
-        hub.handle(.disk(note), at: now, &wanted)
+        hear(note, at: now, &wanted)
       }
       // For the rest the loop comes back when it has looked at sockets and deadlines.
       if !backlog.isEmpty { mailbox.post(.stored([])) }
@@ -112,6 +122,14 @@ public final class Server {
     writer.submit(wanted.writes)
     for line in wanted.log { log.write(line.level, line.text) }
     actions += wanted.transport
+  }
+}
+
+extension [String] {
+  /// So many that a line holds them, and the count of all.
+  fileprivate var listed: String {
+    let names = prefix(20).joined(separator: ", ")
+    return count == 1 ? "1 file, \(names)" : "\(count) files, \(names)\(count > 20 ? ", …" : "")"
   }
 }
 
@@ -144,6 +162,8 @@ public enum Page: Sendable {
 /// Why a server could not start, in one line for a person.
 public enum ServerFailure: Error, CustomStringConvertible {
   case dataFolder(String, String)
+  /// The data folder holds what a newer version has written.
+  case newerData(String, String)
   case page(String, String)
   case tokens(String, String)
   case listening(TransportError)
@@ -151,7 +171,8 @@ public enum ServerFailure: Error, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .dataFolder(let path, let why): "the data folder \(path) can't be used: \(why)"
+    case .dataFolder(let path, let why), .newerData(let path, let why):
+      "the data folder \(path) can't be used: \(why)"
     case .tokens(let path, let why): "the file of tokens \(path) can't be used: \(why)"
     case .signals(let why): "signals can't be taken: \(why)"
     case .page(let path, let why): "the web folder \(path) can't be used: \(why)"

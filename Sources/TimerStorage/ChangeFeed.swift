@@ -17,6 +17,7 @@ final class ChangeFeed: Sendable {
     var watcher: FolderWatcher?
     var listeners: [Int: AsyncStream<JSONFileStore.Change>.Continuation] = [:]
     var listenersEver = 0
+    var isOver = false
     /// Hashes of the files as they were written or told last; a nil: it was gone.
     var seen: [FileName: Int?] = [:]
   }
@@ -36,10 +37,28 @@ final class ChangeFeed: Sendable {
   func watch() {
     guard isWatched else { return }
     state.withLock { state in
-      guard state.watcher == nil else { return }
+      guard state.watcher == nil, !state.isOver else { return }
       state.watcher = try? FolderWatcher(folder.path, queue: queue) { [weak self] names in
         self?.look(at: names)
+      } gone: { [weak self] in
+        self?.watchAgain()
       }
+    }
+  }
+
+  /// The folder is not where it was; there may be another one by now, or a little later.
+  private func watchAgain() {
+    let gone = state.withLock { state in
+      defer { state.watcher = nil }
+      return state.watcher
+    }
+    withExtendedLifetime(gone) {}
+    watch()
+    let (isWatching, isOver) = state.withLock { ($0.watcher != nil, $0.isOver) }
+    if isWatching {
+      look(at: nil)
+    } else if !isOver {
+      queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.watchAgain() }
     }
   }
 
@@ -59,7 +78,7 @@ final class ChangeFeed: Sendable {
 
   func end() {
     let (listeners, watcher) = state.withLock { state in
-      defer { (state.listeners, state.watcher) = ([:], nil) }
+      defer { (state.listeners, state.watcher, state.isOver) = ([:], nil, true) }
       return (state.listeners.values, state.watcher)
     }
     withExtendedLifetime(watcher) {}

@@ -5,56 +5,132 @@ import JSONText
 ///
 /// One append and one sync make a whole group of steps durable, which is what lets many be answered in the
 /// time that one file takes. An entry is a line of JSON that tells sizes and a checksum, and the contents
-/// behind it; what a crash cut off at the end counts for nothing.
+/// behind it; what a crash cut off of the last group counts for nothing.
 struct ChangeLog {
   private let path: String
-  private var file: FileHandle
+  /// nil until it is made.
+  private var file: FileHandle?
   /// Bytes of whole, synced entries.
-  private(set) var length: UInt64
+  private(set) var length: UInt64 = 0
   /// Counts how often the log began anew in the same bytes: entries of an earlier one, which may lie behind
   /// those of this one, count for nothing.
-  private var generation: UInt64
+  private var generation: UInt64 = 0
   /// Bytes of the file: what lies behind the entries is zero, or of an earlier generation.
-  private var room: UInt64
-  /// An entry that was refused may be in the log all the same: it has to begin anew.
-  private(set) var isInDoubt = false
+  private var room: UInt64 = 0
+  /// Entries of this generation.
+  private var count = 0
+  /// The log has to begin anew, in another file, before anything is added: it may hold what was refused, or its
+  /// end can't be told, or there is none.
+  private(set) var isInDoubt = true
+
+  /// The version of the entries that are written; all before it can be read.
+  static let version = 1
 
   /// What a log holds.
   struct Found {
     var steps: [FolderStep] = []
-    /// The whole log, when more than its end is damaged: a crash can tear only the last entry.
+    /// The whole log, when more than its end is damaged: a crash can tear only the last group.
     var damaged: Data?
+    /// The version of a log that only a newer program can read.
+    var newerVersion: Int?
+    /// When the log was written last.
+    var times: FileTimes?
+  }
+
+  /// A log that is still to be made.
+  init(at path: String) {
+    self.path = path
+  }
+
+  /// Opens the log and gives what it holds; changes nothing, and makes none where there is none.
+  static func read(_ path: String) throws(DiskError) -> (log: ChangeLog, found: Found) {
+    var log = ChangeLog(at: path)
+    let file: FileHandle
+    do { file = try Disk.open(path, O_RDWR) } catch {
+      guard error.code == ENOENT else { throw error }
+      return (log, Found())
+    }
+    let times = Disk.times(path)
+    let bytes = try Disk.read(path)
+    var contents = Contents(of: bytes)
+    contents.found.times = times
+    log.file = file
+    log.length = contents.length
+    log.room = UInt64(bytes.count)
+    log.generation = contents.generation
+    log.count = contents.count
+    // Behind a gap nobody could tell later what was torn and what was damaged.
+    log.isInDoubt = contents.hasGap
+    return (log, contents.found)
   }
 
   /// Opens the log, makes one where there is none, and gives what it holds.
   static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, found: Found) {
-    let file = try Disk.open(path, O_RDWR | O_CREAT)
-    let bytes = try Disk.read(path)
-    let (found, length, generation) = entries(in: bytes)
-    if length < bytes.count {
-      // What lies behind a torn entry must not count again once the torn one is written over.
-      try Disk.cut(file, to: length, path)
-      try Disk.syncData(file, path)
-    }
-    let log = ChangeLog(
-      path: path, file: file, length: length, generation: generation, room: length)
+    var (log, found) = try read(path)
+    if log.file == nil { try log.clear() }
+    try log.cutTail()
     return (log, found)
   }
 
   /// What a log holds that somebody else may be using; it stays as it is.
   static func steps(in path: String) throws(DiskError) -> [FolderStep] {
-    entries(in: try Disk.read(path)).found.steps
+    Contents(of: try Disk.read(path)).found.steps
+  }
+
+  /// Which file the log is; nil when it has no name any more, or is still to be made.
+  var place: FilePlace? { file.flatMap(Disk.place(of:)) }
+
+  var hasFile: Bool { file != nil }
+
+  /// Cuts off what lies behind the last whole entry: once a torn one is written over, it must not count again.
+  mutating func cutTail() throws(DiskError) {
+    guard !isInDoubt, let file, room > length else { return }
+    do {
+      try cut(file, to: length)
+      try Disk.syncData(file, path)
+    } catch {
+      isInDoubt = true
+      throw error
+    }
   }
 
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
   mutating func append(_ steps: [FolderStep]) throws(DiskError) {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
     var bytes = Data()
-    for step in steps { Self.append(step, generation, to: &bytes) }
+    for (index, step) in steps.enumerated() {
+      let place = EntryPlace(generation: generation, entry: count + index, first: count)
+      Self.append(step, place, to: &bytes)
+    }
     try append(bytes)
+    count += steps.count
   }
 
+  /// What was appended last is not to count: it was refused in the end.
+  mutating func doubt() {
+    isInDoubt = true
+  }
+
+  /// Returns when there is room for a group of changes, and the disk takes it.
+  ///
+  /// The room is made of zeros, which count for nothing and are written over by the next entries.
+  mutating func probe() throws(DiskError) {
+    precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
+    guard let file else { return }
+    do {
+      try Disk.write(Data(count: Self.probeBytes), to: file, at: length, path)
+      try Disk.syncData(file, path)
+    } catch {
+      retract(file)
+      throw error
+    }
+    room = max(room, length + UInt64(Self.probeBytes))
+  }
+
+  private static let probeBytes = 64 << 10
+
   private mutating func append(_ entries: Data) throws(DiskError) {
+    guard let file else { preconditionFailure("a log that is not in doubt has a file") }
     var bytes = entries
     let end = length + UInt64(bytes.count)
     if end > room { bytes.append(Data(count: roomAhead(of: end))) }
@@ -62,19 +138,31 @@ struct ChangeLog {
       try Disk.write(bytes, to: file, at: length, path)
       try Disk.syncData(file, path)
     } catch {
-      // After a failed sync nobody knows what the disk has. Cutting the entry off makes it certain again,
-      // unless that fails too.
-      do {
-        try cut(to: length)
-        try Disk.syncData(file, path)
-      } catch {
-        isInDoubt = true
-      }
+      retract(file)
       throw error
     }
     room = max(room, length + UInt64(bytes.count))
     length = end
   }
+
+  /// Takes back an append that failed, unless that fails too.
+  ///
+  /// After a failed sync nobody knows what the disk has, and the system takes the pages for written all the same: a
+  /// sync that only comes again says nothing. So what is to stay of the last page is written once more, the rest is
+  /// cut off, and the sync after that has both to do.
+  private mutating func retract(_ file: FileHandle) {
+    do {
+      let page = length / Self.pageBytes * Self.pageBytes
+      let kept = try Disk.read(file, from: page, count: Int(length - page), path)
+      if !kept.isEmpty { try Disk.write(kept, to: file, at: page, path) }
+      try cut(file, to: length)
+      try Disk.syncData(file, path)
+    } catch {
+      isInDoubt = true
+    }
+  }
+
+  private static let pageBytes: UInt64 = 4096
 
   /// Zeros to write behind the last entry. A sync of bytes that only replace others costs the disk half of one
   /// that makes a file longer; so a log that is busy grows ahead of its entries, twofold.
@@ -85,12 +173,12 @@ struct ChangeLog {
   private static let busyBytes: UInt64 = 16 << 10
   private static let roomAheadMax: UInt64 = 4 << 20
 
-  private mutating func cut(to length: UInt64) throws(DiskError) {
+  private mutating func cut(_ file: FileHandle, to length: UInt64) throws(DiskError) {
     try Disk.cut(file, to: length, path)
     room = length
   }
 
-  /// Whether a change is in it.
+  /// Whether no change was added since it began.
   var isEmpty: Bool { length <= start }
   /// Bytes of the entry that began the log anew, if one did.
   private var start: UInt64 = 0
@@ -100,60 +188,112 @@ struct ChangeLog {
   mutating func beginAnew() throws(DiskError) {
     guard !isInDoubt else { return try clear() }
     var bytes = Data()
-    Self.append(FolderStep([]), generation + 1, to: &bytes)
+    let place = EntryPlace(generation: generation + 1, entry: 0, first: 0)
+    Self.append(FolderStep([]), place, to: &bytes)
     // Where this fails the log is cut to nothing, which is as good: nothing in it is needed any more.
-    (length, start) = (0, 0)
+    forget()
     try append(bytes)
     generation += 1
-    start = length
+    (start, count) = (length, 1)
   }
 
   /// Forgets all entries; their files have to be synced before.
   mutating func clear() throws(DiskError) {
-    guard isInDoubt else {
+    if let file, !isInDoubt {
       // That need not be durable: entries that came back after a power cut say what the files say.
-      try cut(to: 0)
-      (length, start) = (0, 0)
+      try cut(file, to: 0)
+      forget()
       return
     }
     // Another file, so that what the old one may hold is gone with it.
     try Disk.remove(path)
-    file = try Disk.open(path, O_RDWR | O_CREAT)
-    try Disk.syncFolder((path as NSString).deletingLastPathComponent)
-    (length, start, room) = (0, 0, 0)
+    let fresh = try Disk.open(path, O_RDWR | O_CREAT | O_EXCL)
+    file = fresh
+    room = 0
+    forget()
+    do { try Disk.syncFolder(Disk.parent(of: path)) } catch {
+      // Another one who finds it would take it for one that is on the disk.
+      file = nil
+      try? Disk.remove(path)
+      throw error
+    }
     isInDoubt = false
+  }
+
+  /// Forgets all entries but begins with this step, in another file.
+  mutating func begin(with step: FolderStep) throws(DiskError) {
+    let beside = path + StagedFile.ending
+    var bytes = Data()
+    Self.append(step, EntryPlace(generation: 0, entry: 0, first: 0), to: &bytes)
+    try Disk.remove(beside)
+    let fresh = try Disk.open(beside, O_RDWR | O_CREAT | O_EXCL)
+    try Disk.write(bytes, to: fresh, at: 0, beside)
+    try Disk.syncData(fresh, beside)
+    try Disk.rename(beside, to: path)
+    isInDoubt = true
+    (file, generation) = (fresh, 0)
+    forget()
+    (length, room, start, count) = (
+      UInt64(bytes.count), UInt64(bytes.count), UInt64(bytes.count), 1
+    )
+    try Disk.syncFolder(Disk.parent(of: path))
+    isInDoubt = false
+  }
+
+  private mutating func forget() {
+    (length, start, count) = (0, 0, 0)
   }
 
   /// Returns once the log is on the disk as it is: an emptied one can't come back then.
   func sync() throws(DiskError) {
+    guard let file else { return }
     try Disk.syncData(file, path)
   }
 
   // MARK: Entries
 
   private struct Head: Decodable {
+    /// Missing before a newer one was thought of: 1.
+    let version: Int?
     let files: [File]
     /// Missing before logs began anew in the same bytes.
     let generation: UInt64?
+    /// Counts the entries of a generation; missing, as `first` is, before groups could be told apart.
+    let entry: Int?
+    /// The first entry of the group, which is what one append wrote.
+    let first: Int?
     let checksum: UInt64
 
     struct File: Decodable {
       let name: String
       /// nil: the file is to go.
       let bytes: Int?
+      /// Somebody else had removed it.
+      let gone: Bool?
     }
   }
 
-  private static func append(_ step: FolderStep, _ generation: UInt64, to bytes: inout Data) {
+  /// Where in the log an entry is.
+  private struct EntryPlace {
+    let generation: UInt64
+    let entry: Int
+    let first: Int
+  }
+
+  private static func append(_ step: FolderStep, _ place: EntryPlace, to bytes: inout Data) {
     var head = JSONWriter(capacity: 128)
     head.object { writer in
       writer.array("files", step.changes) { writer, change in
         writer.object {
           $0.member("name", change.fileName.text)
           if let contents = change.contents { $0.member("bytes", contents.count) }
+          if change.isGoneAlready { $0.member("gone", true) }
         }
       }
-      writer.member("generation", generation)
+      writer.member("version", version)
+      writer.member("generation", place.generation)
+      writer.member("entry", place.entry)
+      writer.member("first", place.first)
       writer.member("checksum", checksum(of: step.changes))
     }
     bytes.append(contentsOf: head.bytes)
@@ -161,31 +301,71 @@ struct ChangeLog {
     for case let contents? in step.changes.map(\.contents) { bytes.append(contents) }
   }
 
-  /// Every whole entry of the newest generation, and how many bytes there are up to the end of the last one.
-  /// Entries behind a damaged one count: each was answered.
-  private static func entries(
-    in bytes: Data
-  ) -> (found: Found, length: UInt64, generation: UInt64) {
-    let all = wholeEntries(in: bytes)
-    let generation = all.map(\.generation).max() ?? 0
-    let entries = all.filter { $0.generation == generation }
-    var end = bytes.startIndex
-    var isDamaged = false
-    for entry in entries {
-      isDamaged = isDamaged || entry.range.lowerBound != end
-      end = entry.range.upperBound
+  /// Every whole entry of the newest generation. Entries behind a damaged one count: each was answered.
+  private struct Contents {
+    var found = Found()
+    /// Up to the end of the last whole entry.
+    private(set) var length: UInt64 = 0
+    private(set) var generation: UInt64 = 0
+    /// Entries, those that are missing between others too.
+    private(set) var count = 0
+    /// Something that is no whole entry lies before one.
+    private(set) var hasGap = false
+
+    init(of bytes: Data) {
+      let all = wholeEntries(in: bytes)
+      found.newerVersion = ChangeLog.newerVersion(bytes)
+      generation = all.map(\.generation).max() ?? 0
+      let entries = all.filter { $0.generation == generation }
+      found.steps = entries.map(\.step)
+      count = (entries.last?.entry).map { $0 + 1 } ?? entries.count
+      var end = bytes.startIndex
+      var previous: Entry?
+      var isDamaged = false
+      for entry in entries {
+        if entry.range.lowerBound != end {
+          hasGap = true
+          isDamaged = isDamaged || !isTorn(between: previous, entry, of: entries, bytes)
+        }
+        end = entry.range.upperBound
+        previous = entry
+      }
+      length = UInt64(end - bytes.startIndex)
+      if entries.isEmpty {
+        isDamaged = !bytes.isEmpty && bytes.first != 0 && !bytes.starts(with: mark)
+      }
+      if isDamaged { found.damaged = bytes }
     }
-    if entries.isEmpty {
-      isDamaged = !bytes.isEmpty && bytes.first != 0 && !bytes.starts(with: mark)
+
+    /// Whether a crash may have done what is between two entries: it tears nothing but what was written last, of
+    /// which nothing was answered. Of a group it may leave any part.
+    private func isTorn(
+      between before: Entry?, _ after: Entry, of entries: [Entry], _ bytes: Data
+    ) -> Bool {
+      if before == nil, bytes.starts(with: beginning), after.entry != 0 {
+        // The log was about to begin anew: all of these are in their files.
+        return true
+      }
+      guard let first = entries.last?.first, after.first == first else { return false }
+      guard let before else { return first == 0 }
+      return before.entry.map { $0 + 1 >= first } ?? false
     }
-    let found = Found(steps: entries.map(\.step), damaged: isDamaged ? bytes : nil)
-    return (found, UInt64(end - bytes.startIndex), generation)
   }
 
   private struct Entry {
     let step: FolderStep
     let generation: UInt64
+    let entry: Int?
+    let first: Int?
     let range: Range<Data.Index>
+  }
+
+  private static func newerVersion(_ bytes: Data) -> Int? {
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    guard line.count < 64 << 10, line.first == UInt8(ascii: "{"),
+      let version = try? JSONDecoder().decode(TimerFileVersion.self, from: line).version
+    else { return nil }
+    return version > Self.version ? version : nil
   }
 
   private static func wholeEntries(in bytes: Data) -> [Entry] {
@@ -203,13 +383,17 @@ struct ChangeLog {
       let size = head.files.reduce(0) { $0 + ($1.bytes ?? 0) }
       rest = rest[rest.index(after: line)...].dropFirst(size)
       entries.append(
-        Entry(step: step, generation: head.generation ?? 0, range: start..<rest.startIndex))
+        Entry(
+          step: step, generation: head.generation ?? 0, entry: head.entry, first: head.first,
+          range: start..<rest.startIndex))
     }
     return entries
   }
 
   /// How each entry begins.
   private static let mark = Data("{\"files\":[".utf8)
+  /// How one begins that begins the log anew.
+  private static let beginning = Data("{\"files\":[]".utf8)
 
   private static func step(_ head: Head, _ bytes: Data) -> FolderStep? {
     var rest = bytes
@@ -217,7 +401,10 @@ struct ChangeLog {
     for file in head.files {
       // One by one, because a damaged head may tell sizes whose sum is no number.
       guard 0...rest.count ~= file.bytes ?? 0 else { return nil }
-      changes.append(FileChange(FileName(file.name), file.bytes.map { Data(rest.prefix($0)) }))
+      changes.append(
+        FileChange(
+          FileName(file.name), file.bytes.map { Data(rest.prefix($0)) },
+          isGoneAlready: file.gone ?? false))
       rest = rest.dropFirst(file.bytes ?? 0)
     }
     return checksum(of: changes) == head.checksum ? FolderStep(changes) : nil

@@ -3,13 +3,31 @@ import Foundation
 
 /// The file calls that durability needs, each with its error told.
 enum Disk {
-  /// Makes the folder and those above it where there are none.
-  static func makeFolders(_ path: String) throws(DiskError) {
-    do {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    } catch {
-      throw DiskError("mkdir", path, thrown: error)
+  /// Makes the folder and those above it where there are none; those whose names have to be synced then, the
+  /// outermost first: each folder that holds a new one.
+  @discardableResult
+  static func makeFolders(_ path: String) throws(DiskError) -> [String] {
+    var missing: [String] = []
+    var place = path
+    while !place.isEmpty, place != "/", files_place(place).links == 0 {
+      missing.append(place)
+      place = parent(of: place)
     }
+    for folder in missing.reversed() {
+      let result = files_mkdir(folder, 0o777)
+      guard result == 0 || result == -EEXIST else {
+        throw DiskError("mkdir", folder, code: -result)
+      }
+    }
+    // A file in its place is no folder; to open it as one tells so.
+    if missing.isEmpty { _ = try open(path, O_RDONLY | O_DIRECTORY) }
+    return missing.reversed().map(parent)
+  }
+
+  /// The folder that a path is in.
+  static func parent(of path: String) -> String {
+    let parent = (path as NSString).deletingLastPathComponent
+    return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
   }
 
   /// The names in a folder, `.` and `..` left out, in no order.
@@ -49,6 +67,18 @@ enum Disk {
     }
   }
 
+  /// Reads a part of an open file.
+  static func read(
+    _ file: FileHandle, from offset: UInt64, count: Int, _ path: String
+  ) throws(DiskError) -> Data {
+    do {
+      try file.seek(toOffset: offset)
+      return try file.read(upToCount: count) ?? Data()
+    } catch {
+      throw DiskError("read", path, thrown: error)
+    }
+  }
+
   /// Cuts the file to a length.
   static func cut(_ file: FileHandle, to length: UInt64, _ path: String) throws(DiskError) {
     try check(files_truncate(file.fileDescriptor, Int64(length)), "truncate", path)
@@ -65,10 +95,16 @@ enum Disk {
     try check(files_fsync(folder.fileDescriptor), "fsync", path)
   }
 
-  /// Returns once all that was written to the file system of this folder is on the disk.
-  static func syncFileSystem(of folder: String) throws(DiskError) {
-    let directory = try open(folder, O_RDONLY | O_DIRECTORY)
-    try check(files_syncfs(directory.fileDescriptor), "syncfs", folder)
+  /// Returns once all that was written to the file system of this open folder is on the disk.
+  ///
+  /// The system tells each open folder of an error once: one that is opened for the call alone learns nothing of an
+  /// error that somebody else was told of before.
+  static func syncFileSystem(of folder: FileHandle, _ path: String) throws(DiskError) {
+    try check(files_syncfs(folder.fileDescriptor), "syncfs", path)
+  }
+
+  static func openFolder(_ path: String) throws(DiskError) -> FileHandle {
+    try open(path, O_RDONLY | O_DIRECTORY)
   }
 
   /// Holds the lock of an open file or folder until that is closed; waits for it.
@@ -86,6 +122,30 @@ enum Disk {
     guard signature.inode != 0 else { return nil }
     return FileSignature(
       inode: signature.inode, size: signature.size, modified: signature.modified_nanoseconds)
+  }
+
+  /// When the file and its inode were changed last; nil when there is no file.
+  static func times(_ path: String) -> FileTimes? {
+    let signature = files_signature(path)
+    guard signature.inode != 0 else { return nil }
+    return FileTimes(
+      modified: signature.modified_nanoseconds, changed: signature.changed_nanoseconds)
+  }
+
+  /// Whether this is a folder, a socket or the like, and no file.
+  static func isNoFile(_ path: String) -> Bool {
+    let signature = files_signature(path)
+    return signature.inode != 0 && signature.is_file == 0
+  }
+
+  /// Which file or folder a path leads to; nil when there is none.
+  static func place(_ path: String) -> FilePlace? {
+    FilePlace(files_place(path))
+  }
+
+  /// Which file or folder is open; nil when it has no name any more.
+  static func place(of file: FileHandle) -> FilePlace? {
+    FilePlace(files_place_of_open(file.fileDescriptor))
   }
 
   /// Removes the file; one that isn't there is removed already.
@@ -107,6 +167,26 @@ enum Disk {
   ) throws(DiskError) {
     guard result == 0 else { throw DiskError(operation, path, code: -result) }
   }
+}
+
+/// Names a file or folder for as long as it is there, whatever its path.
+struct FilePlace: Hashable {
+  let device: UInt64
+  let inode: UInt64
+
+  init?(_ place: files_place) {
+    guard place.links > 0 else { return nil }
+    device = UInt64(place.device)
+    inode = UInt64(place.inode)
+  }
+}
+
+/// In nanoseconds since 1970.
+struct FileTimes {
+  /// When its contents were written last, or what somebody says of that.
+  let modified: Int64
+  /// When anything of it was changed last, its name and its owner too.
+  let changed: Int64
 }
 
 /// Changes whenever a file is written or replaced.

@@ -23,6 +23,12 @@ public struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(operation, path, code: inner.domain == NSPOSIXErrorDomain ? Int32(inner.code) : EIO)
   }
 
+  /// Whether there was no room.
+  var isOfFullDisk: Bool { code == ENOSPC || code == EDQUOT }
+
+  /// Whether the disk may take later what it refuses now, without anybody changing the folder.
+  var mayPass: Bool { isOfFullDisk || code == EIO || code == EFBIG || code == EAGAIN }
+
   /// One line: the operation, the path, and the system's own words.
   public var description: String {
     "\(operation) \(path): \(reason)"

@@ -6,16 +6,9 @@ import Foundation
 final class FolderLock: Sendable {
   private let descriptor: Int32
 
-  /// Takes the lock, or says who has it.
+  /// Takes the lock, makes its file where there is none, or says who has it.
   convenience init(_ path: String) throws(FolderError) {
     try self.init(path, lock: files_try_lock)
-    do {
-      _ = files_truncate(descriptor, 0)
-      let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-      try file.write(contentsOf: Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8))
-    } catch {
-      throw .disk(DiskError("write", path, thrown: error))
-    }
   }
 
   /// Holds off those who want to own the folder, for as long as this lives, or says who owns it.
@@ -24,16 +17,38 @@ final class FolderLock: Sendable {
   }
 
   private init(_ path: String, lock: (Int32) -> Int32) throws(FolderError) {
-    descriptor = files_open(path, O_RDWR | O_CREAT, 0o644)
-    guard descriptor >= 0 else {
-      throw .disk(DiskError("open", path, code: -descriptor))
+    var locked: Int32 = -1
+    while locked < 0 {
+      let descriptor = files_open(path, O_RDWR | O_CREAT, 0o644)
+      guard descriptor >= 0 else {
+        throw .disk(DiskError("open", path, code: -descriptor))
+      }
+      let result = lock(descriptor)
+      guard result == 0 else {
+        _ = files_close(descriptor)
+        guard result == -EWOULDBLOCK else { throw .disk(DiskError("lock", path, code: -result)) }
+        throw .owned(by: Self.owner(path))
+      }
+      // The file may have been removed or replaced meanwhile: then the lock is of one that nobody else finds.
+      if FilePlace(files_place_of_open(descriptor)) == Disk.place(path) {
+        locked = descriptor
+      } else {
+        _ = files_close(descriptor)
+      }
     }
-    let result = lock(descriptor)
-    guard result == 0 else {
-      guard result == -EWOULDBLOCK else { throw .disk(DiskError("lock", path, code: -result)) }
-      throw .owned(by: Self.owner(path))
-    }
+    descriptor = locked
   }
+
+  /// Writes down which process this is, for those who find the folder locked.
+  func nameOwner(_ path: String) throws(DiskError) {
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    try Disk.cut(file, to: 0, path)
+    let process = Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8)
+    try Disk.write(process, to: file, at: 0, path)
+  }
+
+  /// Which file is locked; nil when it has no name any more.
+  var place: FilePlace? { FilePlace(files_place_of_open(descriptor)) }
 
   deinit {
     _ = files_close(descriptor)
@@ -51,12 +66,17 @@ public enum FolderError: Error, Hashable, Sendable, CustomStringConvertible {
   case disk(DiskError)
   /// Another process, by its id as far as that is known, uses it.
   case owned(by: Int?)
+  /// A file in it was written by a newer version of the program, which alone knows what it says.
+  case newer(file: String, version: Int)
 
   public var description: String {
     switch self {
     case .disk(let error): "\(error)"
     case .owned(let process):
       "it is in use by " + (process.map { "the process \($0)" } ?? "another process")
+    case .newer(let file, let version):
+      "\(file) was written by a newer version of timersync (\(version), known are up to "
+        + "\(TimerRecord.version)); start that one, or give another folder"
     }
   }
 }

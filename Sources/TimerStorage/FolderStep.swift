@@ -5,10 +5,14 @@ public struct FileChange: Hashable, Sendable {
   public let fileName: FileName
   /// nil: it is to go.
   public let contents: Data?
+  /// Somebody else has removed it already: a file that is there again is not ours to remove.
+  public let isGoneAlready: Bool
 
-  public init(_ fileName: FileName, _ contents: Data?) {
+  /// `isGoneAlready` is of interest for a removal only.
+  public init(_ fileName: FileName, _ contents: Data?, isGoneAlready: Bool = false) {
     self.fileName = fileName
     self.contents = contents
+    self.isGoneAlready = contents == nil && isGoneAlready
   }
 }
 

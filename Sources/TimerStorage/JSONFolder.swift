@@ -8,12 +8,29 @@ public import Foundation
 public struct JSONFolder {
   public let path: String
   /// Where the folder keeps what is no value: its log, its lock.
-  private let inside: String
+  let inside: String
+  /// Open for as long as this lives, so that no error of a sync passes it by.
+  private let directory: FileHandle
+  /// The disk that it is on.
+  let device: UInt64?
   private var log: ChangeLog
   /// What files are to become that are not written yet; nil: they are to go.
   private var unwritten: [FileName: Data?] = [:]
+  /// What was written since the last sync of all files that succeeded. Where one fails the system takes what is lost
+  /// for written, so all of it has to be written anew before another sync says anything.
+  private var unsynced: [FileName: Data?] = [:]
+  /// Removals that somebody else made: what is there under such a name was put there since.
+  private var goneAlready: Set<FileName> = []
+  /// Files that are not ours to replace for now; what they are to become stays in the log.
+  private var heldBack: Set<FileName> = []
+  /// Something that is held back is not in the log yet.
+  private var isToBeCarried = false
+  /// Files that were to be written or removed, and are not what they were when they were looked at last.
+  private var contested: Set<FileName> = []
   /// The files as we wrote or read them last, to tell changes by others.
   private var known: [FileName: FileSignature] = [:]
+  /// Whether a file that somebody else has changed is left until it was looked at.
+  var sparesChangesByOthers = false
 
   /// A log that grows beyond this is emptied though changes keep coming.
   private static let logBytesMax: UInt64 = 16 << 20
@@ -28,31 +45,75 @@ public struct JSONFolder {
   init(
     path: String, recovered: (inout JSONFolder, ChangeLog.Found) -> Void
   ) throws(DiskError) {
-    self.path = path
-    inside = path + "/" + Self.insideName
-    try Self.prepare(path)
+    try Disk.makeFolders(path + "/" + Self.insideName)
     let found: ChangeLog.Found
-    (log, found) = try ChangeLog.open(inside + "/log")
-    for name in try names() where StagedFile.isOne(name) {
-      // What was being written when the process died is in the log, or was not answered.
-      try Disk.remove(filePath(name))
-    }
+    (self, found) = try Self.read(path)
     for change in found.steps.flatMap(\.changes) { put(change) }
     recovered(&self, found)
+    try removeLeftovers()
+    try log.cutTail()
     try checkpoint()
+  }
+
+  private init(_ path: String, _ directory: FileHandle, _ log: ChangeLog) {
+    self.path = path
+    inside = path + "/" + Self.insideName
+    self.directory = directory
+    device = Disk.place(of: directory)?.device
+    self.log = log
+  }
+
+  /// Opens a folder as it is, and gives what its log holds; nothing is changed.
+  static func read(
+    _ path: String
+  ) throws(DiskError) -> (folder: JSONFolder, found: ChangeLog.Found) {
+    let directory = try Disk.openFolder(path)
+    let (log, found) = try ChangeLog.read(path + "/" + insideName + "/log")
+    return (JSONFolder(path, directory, log), found)
+  }
+
+  /// Removes what was being written when a process died: it is in the log, or was not answered.
+  func removeLeftovers() throws(DiskError) {
+    for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
+      try Disk.remove(filePath(name))
+    }
+  }
+
+  /// Cuts off what a crash tore at the end of the log.
+  mutating func cutTornEnd() throws(DiskError) {
+    try log.cutTail()
+  }
+
+  /// Whether a file waits to be written.
+  func isToBeWritten(_ fileName: FileName) -> Bool {
+    unwritten[fileName].map { $0 != nil } ?? false
   }
 
   /// Has a file written with the others, though no log knows of it.
   mutating func put(_ change: FileChange) {
     unwritten.updateValue(change.contents, forKey: change.fileName)
+    if change.isGoneAlready {
+      goneAlready.insert(change.fileName)
+    } else {
+      goneAlready.remove(change.fileName)
+    }
   }
 
-  /// Makes the folder where there is none, and checks that it can be written to.
-  static func prepare(_ path: String) throws(DiskError) {
-    try Disk.makeFolders(path + "/" + insideName)
+  /// Checks that the folder can be written to.
+  func checkIsWritable() throws(DiskError) {
     let probe = path + "/.probe" + StagedFile.ending
     _ = try Disk.write(Data("{}".utf8), to: probe)
     try Disk.remove(probe)
+  }
+
+  /// Returns once the names of the folder, of what is inside, and of its log are on the disk.
+  func syncNames() throws(DiskError) {
+    try Disk.syncFolder(inside)
+    try Disk.syncFolder(path)
+    do { try Disk.syncFolder(Disk.parent(of: path)) } catch {
+      // The folder above may be one that we must not look into; then somebody else has made this one.
+      guard error.operation == "open" else { throw error }
+    }
   }
 
   // MARK: Looking
@@ -63,25 +124,53 @@ public struct JSONFolder {
   }
 
   private func names() throws(DiskError) -> [FileName] {
-    try Disk.names(in: path).map { FileName($0) }
+    var names = Set(try Disk.names(in: path).map { FileName($0) })
+    for (name, contents) in unwritten {
+      if contents == nil { names.remove(name) } else { names.insert(name) }
+    }
+    return Array(names)
   }
 
-  /// Reads a file as it is now; from here on only another state of it is a change.
+  /// Reads a file as it is to be: what is about to be written counts. From here on only another state of it is a
+  /// change.
   public mutating func read(_ fileName: FileName) throws(DiskError) -> Data {
-    known[fileName] = Disk.signature(filePath(fileName))
-    return try Disk.read(filePath(fileName))
+    if let contents = unwritten[fileName] {
+      guard let contents else { throw DiskError("open", filePath(fileName), code: ENOENT) }
+      return contents
+    }
+    return try readFile(fileName)
   }
 
-  /// Whether somebody else changed, added or removed this file. Not while a change of our own is about to
-  /// replace it.
+  /// Reads a file as it is on the disk now; from here on only another state of it is a change.
+  mutating func readFile(_ fileName: FileName) throws(DiskError) -> Data {
+    let path = filePath(fileName)
+    known[fileName] = Disk.signature(path)
+    guard !Disk.isNoFile(path) else { throw DiskError("read", path, code: EISDIR) }
+    return try Disk.read(path)
+  }
+
+  /// Whether somebody else changed, added or removed this file. That it is not there is no change while one of our
+  /// own is about to bring it back.
   public func isChangedByOthers(_ fileName: FileName) -> Bool {
-    guard unwritten[fileName] == nil else { return false }
-    return Disk.signature(filePath(fileName)) != known[fileName]
+    guard let signature = signature(of: fileName) else {
+      return known[fileName] != nil && unwritten[fileName] == nil
+    }
+    return signature != known[fileName]
   }
 
-  /// Whether the file is there.
+  /// Whether there is a file now, or will be.
   public func has(_ fileName: FileName) -> Bool {
-    Disk.signature(filePath(fileName)) != nil
+    if let contents = unwritten[fileName] { return contents != nil }
+    return hasFile(fileName)
+  }
+
+  /// Whether there is a file on the disk now.
+  func hasFile(_ fileName: FileName) -> Bool {
+    signature(of: fileName) != nil
+  }
+
+  func signature(of fileName: FileName) -> FileSignature? {
+    Disk.signature(filePath(fileName))
   }
 
   /// From here on the file's absence is no change.
@@ -92,6 +181,26 @@ public struct JSONFolder {
   /// The names of files that others changed, added or removed.
   public func namesChangedByOthers() throws(DiskError) -> [FileName] {
     Set(try fileNames()).union(known.keys.filter(\.isValue)).filter(isChangedByOthers)
+  }
+
+  /// The file is not ours to replace: what it is to become waits in the log. `contents` is what it was to hold so far,
+  /// and no longer does.
+  mutating func holdBack(_ fileName: FileName, keeping contents: Data? = nil) {
+    heldBack.insert(fileName)
+    guard let contents, unwritten[fileName] == nil else { return }
+    unwritten.updateValue(contents, forKey: fileName)
+    isToBeCarried = true
+  }
+
+  /// The file may be replaced again.
+  mutating func release(_ fileName: FileName) {
+    heldBack.remove(fileName)
+  }
+
+  /// Takes the names of files that were left since somebody else has changed them.
+  mutating func takeContested() -> [FileName] {
+    defer { contested = [] }
+    return Array(contested)
   }
 
   /// Puts a file aside where nothing reads it; its new path.
@@ -107,6 +216,11 @@ public struct JSONFolder {
     let target = try placeInQuarantine(fileName)
     _ = try Disk.write(contents, to: target)
     return target
+  }
+
+  /// The names of what was put aside, sorted.
+  var quarantined: [String] {
+    ((try? Disk.names(in: path + "/quarantine")) ?? []).sorted()
   }
 
   private func placeInQuarantine(_ fileName: FileName) throws(DiskError) -> String {
@@ -128,15 +242,48 @@ public struct JSONFolder {
   // MARK: Changing
 
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
-  public mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
-    if log.isInDoubt { try checkpoint() }
+  ///
+  /// `isOwned` throws when the folder is no longer ours. It is asked before and after, as it is whether the folder and
+  /// its log are still those that a start would find: what is written to others is lost.
+  mutating func commit(
+    _ steps: [FolderStep], isOwned: () throws(DiskError) -> Void
+  ) throws(DiskError) {
+    try checkPlace()
+    try isOwned()
+    if log.isInDoubt { try emptyLog() }
     do { try log.append(steps) } catch {
       // A full disk may have room again once the log is empty.
-      guard error.code == ENOSPC, !log.isInDoubt, !log.isEmpty else { throw error }
+      guard error.isOfFullDisk, !log.isInDoubt, !log.isEmpty else { throw error }
       try checkpoint()
+      guard isCheckpointed else { throw error }
       try log.append(steps)
     }
+    do throws(DiskError) {
+      try checkPlace()
+      try isOwned()
+    } catch {
+      log.doubt()
+      throw error
+    }
     for change in steps.flatMap(\.changes) { put(change) }
+  }
+
+  /// Makes steps durable, all or none; their files follow by `writeFiles`.
+  public mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
+    try commit(steps) { () throws(DiskError) in }
+  }
+
+  /// Has the disk prove that it takes changes.
+  mutating func probe() throws(DiskError) {
+    if log.isInDoubt { try emptyLog() }
+    try log.probe()
+  }
+
+  /// A log in doubt takes nothing before it has begun anew.
+  private mutating func emptyLog() throws(DiskError) {
+    try checkpoint()
+    guard log.isInDoubt else { return }
+    throw DiskError("checkpoint", path, code: EAGAIN)
   }
 
   /// Writes the files that changed. What fails stays in the log and is tried again the next time.
@@ -147,11 +294,13 @@ public struct JSONFolder {
   /// Writes these files as far as they are behind.
   mutating func writeFiles(of fileNames: ArraySlice<FileName>) -> [DiskError] {
     var errors: [DiskError] = []
-    for fileName in fileNames {
+    for fileName in fileNames where !heldBack.contains(fileName) {
       guard let contents = unwritten[fileName] else { continue }
       do {
-        try replace(fileName, contents)
+        guard try replace(fileName, contents) else { continue }
         unwritten.removeValue(forKey: fileName)
+        unsynced.updateValue(contents, forKey: fileName)
+        goneAlready.remove(fileName)
       } catch {
         errors.append(error)
       }
@@ -159,31 +308,92 @@ public struct JSONFolder {
     return errors
   }
 
-  /// Whether any file is not what the log says.
-  public var isBehind: Bool { !unwritten.isEmpty }
+  /// Whether any file is not what the log says, and can be.
+  public var isBehind: Bool { unwritten.keys.contains { !heldBack.contains($0) } }
   /// Those files.
-  var fileNamesBehind: [FileName] { Array(unwritten.keys) }
+  var fileNamesBehind: [FileName] { unwritten.keys.filter { !heldBack.contains($0) } }
   public var isCheckpointDue: Bool { log.length > Self.logBytesMax }
-  /// Whether anything is in the log only.
-  public var isCheckpointed: Bool { log.length == 0 && !log.isInDoubt && unwritten.isEmpty }
-
-  /// Writes and syncs all files, then empties the log; one that stays busy keeps its room on the disk.
-  public mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
-    if let error = writeFiles().first { throw error }
-    guard !isCheckpointed else { return }
-    try Disk.syncFileSystem(of: path)
-    if staysBusy { try log.beginAnew() } else { try log.clear() }
+  /// Whether anything is in the log only that could be in its file.
+  public var isCheckpointed: Bool {
+    guard !log.isInDoubt, unsynced.isEmpty, !isBehind, !isToBeCarried else { return false }
+    return unwritten.isEmpty ? log.length == 0 : log.isEmpty
   }
 
-  private mutating func replace(_ fileName: FileName, _ contents: Data?) throws(DiskError) {
+  /// Writes and syncs all files, then empties the log; one that stays busy keeps its room on the disk.
+  ///
+  /// Nothing is emptied while a file waits that somebody else has changed: that one has to be looked at first.
+  public mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
+    if let error = writeFiles().first { throw error }
+    guard !isCheckpointed, !isBehind else { return }
+    do { try Disk.syncFileSystem(of: directory, path) } catch {
+      unwritten.merge(unsynced) { newer, _ in newer }
+      unsynced = [:]
+      throw error
+    }
+    unsynced = [:]
+    if !unwritten.isEmpty {
+      let waiting = unwritten.map {
+        FileChange($0, $1, isGoneAlready: goneAlready.contains($0))
+      }
+      try log.begin(with: FolderStep(waiting))
+    } else if staysBusy {
+      try log.beginAnew()
+    } else {
+      try log.clear()
+    }
+    isToBeCarried = false
+  }
+
+  /// Whether the file was written or removed; not while it is another one than we know.
+  private mutating func replace(
+    _ fileName: FileName, _ contents: Data?
+  ) throws(DiskError) -> Bool {
+    let signature = signature(of: fileName)
+    if sparesChangesByOthers, fileName.isValue, let signature, signature != known[fileName] {
+      contested.insert(fileName)
+      return false
+    }
     guard let contents else {
-      try Disk.remove(filePath(fileName))
+      if signature != nil, !goneAlready.contains(fileName) { try Disk.remove(filePath(fileName)) }
       known[fileName] = nil
-      return
+      return true
     }
     let staged = try StagedFile(contents, in: path, as: fileName)
-    let signature = staged.signature
+    let fresh = staged.signature
     try staged.place()
-    known[fileName] = signature
+    known[fileName] = fresh
+    return true
+  }
+
+  // MARK: Its place
+
+  /// Which folder this is; nil when it was removed.
+  var place: FilePlace? { Disk.place(of: directory) }
+
+  /// Whether the folder at the path is this one.
+  var isAtItsPath: Bool { place != nil && Disk.place(path) == place }
+
+  /// Whether the log at its path is this one; one that is still to be made is.
+  var isLogAtItsPath: Bool {
+    guard let place = log.place else { return log.isInDoubt && !log.hasFile }
+    return Disk.place(inside + "/log") == place
+  }
+
+  /// Throws when the folder or its log is no longer the one at its path.
+  func checkPlace() throws(DiskError) {
+    guard isAtItsPath else { throw DiskError("find", path, code: ESTALE) }
+    guard isLogAtItsPath else { throw DiskError("find", inside + "/log", code: ESTALE) }
+  }
+
+  /// Gives the folder another log, since somebody else has taken this one away; what another one there holds is kept
+  /// aside. Everything that only the old log has is written by the next checkpoint.
+  mutating func replaceLog() throws(DiskError) {
+    try Disk.makeFolders(inside)
+    let other = inside + "/log"
+    if let signature = Disk.signature(other), signature.size > 0 {
+      try Disk.rename(other, to: placeInQuarantine(FileName("log")))
+    }
+    log = ChangeLog(at: other)
+    unwritten.merge(unsynced) { newer, _ in newer }
   }
 }

@@ -85,7 +85,11 @@ struct RequestRegister {
 
   // MARK: The file
 
+  static let version = 1
+
   private struct File: Codable {
+    /// nil where it was written before there was one, which is 1.
+    var version: Int? = RequestRegister.version
     let clock: ClockReading
     let requests: [RecentRequest]
   }

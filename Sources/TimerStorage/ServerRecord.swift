@@ -3,6 +3,8 @@ public import TimerCore
 
 /// What the server remembers beside its timers.
 public struct ServerRecord: Codable, Hashable, Sendable {
+  /// Of the file's shape; nil where it was written before there was one, which is 1.
+  public var version: Int?
   /// No revision above this one was ever given.
   public var revisionCeiling: Int
   /// The removal that this was written with, if it had a name of its own: its timer has no file to keep it. The
@@ -35,6 +37,7 @@ public struct ServerRecord: Codable, Hashable, Sendable {
     revisionCeiling: Int = 0, removals: [Removal] = [], unchanged: [AnsweredRequest] = [],
     clock: ClockReading? = nil
   ) {
+    version = Self.currentVersion
     self.revisionCeiling = revisionCeiling
     self.removals = removals
     self.unchanged = unchanged.isEmpty ? nil : unchanged
@@ -60,6 +63,17 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   }
 
   static let fileName = FileName(".server")
+  static let currentVersion = 1
+
+  /// Reads the file's contents.
+  init(contents: Data) throws(RecordFault) {
+    do { self = try JSONDecoder().decode(ServerRecord.self, from: contents) } catch {
+      throw .malformed("\(error)")
+    }
+    guard 0...TimerLimits.revisionMax ~= revisionCeiling else {
+      throw .contradiction("a revision that is not 0 to \(TimerLimits.revisionMax)")
+    }
+  }
 
   func contents() -> Data {
     let encoder = JSONEncoder()

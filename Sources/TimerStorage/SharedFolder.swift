@@ -10,8 +10,16 @@ import Synchronization
 final class SharedFolder: Sendable {
   let path: String
   private let inside: String
-  /// Whether what dead processes left beside files was cleared away.
-  private let isTidy = Mutex(false)
+  private let state = Mutex(State())
+
+  private struct State {
+    /// Whether what dead processes left beside files was cleared away.
+    var isTidy = false
+    /// Whether the folder's own name is on the disk, as far as this process has seen.
+    var isMade = false
+    /// Files that may not be on the disk as they are: a sync failed, and what was there could not be put back.
+    var uncertain: Set<FileName> = []
+  }
 
   init(path: String) {
     self.path = path
@@ -19,11 +27,19 @@ final class SharedFolder: Sendable {
   }
 
   /// Makes the folder where there is none, for good.
+  ///
+  /// Another process may have made it and failed to sync it, so each makes sure of it once.
   func make() throws(DiskError) {
-    guard Disk.signature(inside) == nil else { return }
-    try Disk.makeFolders(inside)
+    if state.withLock({ $0.isMade }), Disk.place(inside) != nil { return }
+    let above = try Disk.makeFolders(inside)
     try Disk.syncFolder(path)
-    try Disk.syncFolder((path as NSString).deletingLastPathComponent)
+    for folder in above + [Disk.parent(of: path)] where folder != path {
+      do { try Disk.syncFolder(folder) } catch {
+        // One that we must not look into is one that we have made nothing in.
+        guard error.operation == "open", !above.contains(folder) else { throw error }
+      }
+    }
+    state.withLock { $0.isMade = true }
   }
 
   // MARK: Reading
@@ -103,7 +119,9 @@ final class SharedFolder: Sendable {
       let contents = Contents(path: path)
       let (step, result) = try decide(contents)
       let news = FolderStep(
-        try step.changes.filter { try contents.read($0.fileName) != $0.contents })
+        try step.changes.filter {
+          try isUncertain($0.fileName) || contents.read($0.fileName) != $0.contents
+        })
       try apply(news, in: contents)
       if !news.changes.isEmpty { settled(news) }
       return result
@@ -125,20 +143,37 @@ final class SharedFolder: Sendable {
     return try body()
   }
 
+  private func isUncertain(_ fileName: FileName) -> Bool {
+    state.withLock { $0.uncertain.contains(fileName) }
+  }
+
   /// Finishes what another process left half done.
   private func settle() throws(DiskError) {
     if !isSettled {
-      _ = try JSONFolder(path: path) { folder, found in
-        if let damaged = found.damaged { _ = try? folder.quarantine(damaged, as: FileName("log")) }
+      do throws(DiskError) {
+        _ = try JSONFolder(path: path) { folder, found in
+          if let damaged = found.damaged {
+            _ = try? folder.quarantine(damaged, as: FileName("log"))
+          }
+        }
+        try ChangeLog.open(logPath).log.sync()
+      } catch {
+        markEmptiedLog()
+        throw error
       }
-      // The emptied log has to stay empty: an entry that came back after a power cut would undo later steps.
-      try Disk.syncData(Disk.open(logPath, O_RDWR), logPath)
-    } else if !isTidy.withLock({ $0 }) {
+    } else if !state.withLock({ $0.isTidy }) {
       for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
         try Disk.remove(path + "/" + name.text)
       }
     }
-    isTidy.withLock { $0 = true }
+    state.withLock { $0.isTidy = true }
+  }
+
+  /// An emptied log has to stay empty: an entry that came back after a power cut would undo later steps. Where that is
+  /// not certain nobody may take it for empty: a zero, which is no entry, has the next one who comes make sure of it.
+  private func markEmptiedLog() {
+    guard Disk.signature(logPath).map({ $0.size == 0 }) ?? true else { return }
+    _ = try? Disk.write(Data(count: 1), to: logPath)
   }
 
   private func apply(_ step: FolderStep, in contents: Contents) throws(DiskError) {
@@ -154,10 +189,13 @@ final class SharedFolder: Sendable {
     let previous = try contents.read(change.fileName)
     try put(change, isSynced: true)
     do { try Disk.syncFolder(path) } catch {
-      // Nobody knows what the disk has; the one who is told of a failure has to find what was there before.
-      try? put(FileChange(change.fileName, previous), isSynced: false)
+      // Nobody knows what the disk has; the one who is told of a failure has to find what was there before. Until a
+      // sync succeeds, what stands there is not taken for stored.
+      state.withLock { _ = $0.uncertain.insert(change.fileName) }
+      try? put(FileChange(change.fileName, previous), isSynced: true)
       throw error
     }
+    state.withLock { _ = $0.uncertain.remove(change.fileName) }
   }
 
   private func put(_ change: FileChange, isSynced: Bool) throws(DiskError) {
@@ -172,14 +210,18 @@ final class SharedFolder: Sendable {
   private func applyByLog(_ step: FolderStep) throws(DiskError) {
     var staged: [StagedFile] = []
     var log: ChangeLog
+    let directory: FileHandle
     do throws(DiskError) {
+      directory = try Disk.openFolder(path)
       for change in step.changes {
         guard let contents = change.contents else { continue }
         staged.append(try StagedFile(contents, in: path, as: change.fileName))
       }
-      log = try openLog()
+      log = try ChangeLog.open(logPath).log
       do throws(DiskError) { try log.append([step]) } catch {
-        if log.isInDoubt { try log.clear() }
+        if log.isInDoubt {
+          do { try log.clear() } catch { markEmptiedLog() }
+        }
         throw error
       }
     } catch {
@@ -190,18 +232,11 @@ final class SharedFolder: Sendable {
     do {
       for file in staged { try file.place() }
       for change in step.changes where change.contents == nil { try put(change, isSynced: false) }
-      try Disk.syncFileSystem(of: path)
+      try Disk.syncFileSystem(of: directory, path)
       try log.clear()
       try log.sync()
     } catch {
-      return
+      markEmptiedLog()
     }
-  }
-
-  private func openLog() throws(DiskError) -> ChangeLog {
-    let isNew = Disk.signature(logPath) == nil
-    let log = try ChangeLog.open(logPath).log
-    if isNew { try Disk.syncFolder(inside) }
-    return log
   }
 }

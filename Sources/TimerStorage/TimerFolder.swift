@@ -2,14 +2,27 @@ import Foundation
 public import TimerCore
 
 /// The data folder of a server: one file a timer, and one for what the server remembers beside them.
+///
+/// A start reads everything before it changes anything, so that a folder that it can't use stays as it was.
 public struct TimerFolder {
-  private var folder: JSONFolder
-  private let lock: FolderLock
+  var folder: JSONFolder
+  /// nil while a folder that nobody has owned before is read.
+  var lock: FolderLock?
   /// What the clocks said at the newest change, or at the start.
-  private var clock: ClockReading
-  private var register: RequestRegister
-  /// What was found to be damaged before any timer was read.
-  private var faults: [FileFault]
+  var clock: ClockReading
+  var register: RequestRegister
+  /// What each timer's file is to hold, so that a folder that is lost can be written anew.
+  var memory: [TimerID: TimerRecord] = [:]
+  /// What the server remembers, as far as it is durable.
+  var server = ServerRecord()
+  /// Named by the folder's own file, new where answered changes may be missing.
+  public internal(set) var history: String
+  /// What a start has still to do; nil when it is done.
+  var start: StartWork?
+  /// Files that are not ours to replace, with the reason that was told.
+  var blocked: [FileName: RecordFault] = [:]
+  /// Another folder at the path, as it was seen last.
+  var other: FolderView?
 
   /// What was found in the folder.
   public struct Contents: Sendable {
@@ -21,6 +34,12 @@ public struct TimerFolder {
     public var requests: [RecentRequest] = []
     /// Files that hold no timer.
     public var faults: [FileFault] = []
+    /// The names of what was put aside, now and earlier.
+    public var quarantined: [String] = []
+    /// What else a person has to know of how the folder was found.
+    public var remarks: [String] = []
+
+    public init() {}
 
     /// The same on the clock of `now`: the one place where instants of earlier processes are moved.
     public func moved(to now: ClockReading) -> Contents {
@@ -28,72 +47,6 @@ public struct TimerFolder {
       moved.timers = timers.map { $0.moved(to: now, by: server.lastClocks) }
       moved.server = server.moved(to: now)
       return moved
-    }
-  }
-
-  /// Makes the folder where there is none, checks that it can be written to, and owns it from then on;
-  /// `clock` is what the clocks say now.
-  public init(path: String, clock: ClockReading) throws(FolderError) {
-    do { try JSONFolder.prepare(path) } catch { throw .disk(error) }
-    lock = try FolderLock(path + "/" + JSONFolder.insideName + "/lock")
-    self.clock = clock
-    var register = RequestRegister()
-    var faults: [FileFault] = []
-    do {
-      folder = try JSONFolder(path: path) { folder, found in
-        Self.restore(&register, from: &folder, found.steps, &faults, on: clock)
-        if let damaged = found.damaged {
-          let moved = try? folder.quarantine(damaged, as: FileName("log"))
-          faults.append(
-            FileFault(
-              fileName: FileName(JSONFolder.insideName + "/log"),
-              fault: .malformed("entries of the log are damaged; the others were kept"),
-              movedTo: moved))
-        }
-        if !register.requests.isEmpty {
-          folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
-        }
-      }
-    } catch {
-      throw .disk(error)
-    }
-    self.register = register
-    self.faults = faults
-  }
-
-  /// What earlier processes knew of named changes: in the file, and since then in the log.
-  private static func restore(
-    _ register: inout RequestRegister, from folder: inout JSONFolder, _ steps: [FolderStep],
-    _ faults: inout [FileFault], on clock: ClockReading
-  ) {
-    let servers = servers(in: &folder, steps)
-    let later = servers.flatMap(\.lastClocks)
-    if folder.has(RequestRegister.fileName) {
-      do {
-        try register.restore(folder.read(RequestRegister.fileName), on: clock, by: later)
-      } catch {
-        let moved = try? folder.quarantine(RequestRegister.fileName)
-        faults.append(
-          FileFault(
-            fileName: RequestRegister.fileName, fault: .malformed("\(error)"), movedTo: moved))
-      }
-    }
-    for step in steps {
-      let server = serverRecord(in: step)
-      for change in step.changes {
-        guard let id = change.fileName.key.flatMap(TimerID.init) else { continue }
-        let record = change.contents.flatMap { try? TimerRecord(contents: $0, id: id) }
-        let shift = (record?.clock ?? server?.clock)?.shift(to: clock, by: later) ?? .zero
-        if let record {
-          register.note(record, shift: shift)
-        } else if change.contents == nil, let server {
-          register.note(removalOf: id, in: server, shift: shift)
-        }
-      }
-      if let server {
-        register.note(
-          unchangedIn: server, shift: server.clock?.shift(to: clock, by: later) ?? .zero)
-      }
     }
   }
 
@@ -112,72 +65,43 @@ public struct TimerFolder {
   }
 
   public var path: String { folder.path }
-
-  /// Reads every timer; a file that holds none is put aside, and costs no other.
-  public mutating func load() throws(DiskError) -> Contents {
-    var contents = Contents()
-    contents.faults = faults
-    contents.requests = register.requests
-    for fileName in try folder.fileNames() {
-      do { contents.timers.append(try record(in: fileName)) } catch {
-        contents.faults.append(putAside(fileName, error))
-      }
-    }
-    do { contents.server = try serverRecord() } catch {
-      contents.faults.append(putAside(ServerRecord.fileName, error))
-      // Nobody knows which revisions were given: go on well above all that are to be seen.
-      contents.server.revisionCeiling =
-        (contents.timers.map(\.timer.revision).max() ?? 0) + Self.revisionsSkipped
-    }
-    return contents
-  }
-
-  private static let revisionsSkipped = 1_000_000
-
-  private mutating func putAside(_ fileName: FileName, _ fault: RecordFault) -> FileFault {
-    FileFault(fileName: fileName, fault: fault, movedTo: try? folder.quarantine(fileName))
-  }
-
-  private mutating func serverRecord() throws(RecordFault) -> ServerRecord {
-    guard folder.has(ServerRecord.fileName) else { return ServerRecord() }
-    let contents: Data
-    do { contents = try folder.read(ServerRecord.fileName) } catch { throw .unreadable(error) }
-    let record: ServerRecord
-    do { record = try JSONDecoder().decode(ServerRecord.self, from: contents) } catch {
-      throw .malformed("\(error)")
-    }
-    guard 0...TimerLimits.revisionMax ~= record.revisionCeiling else {
-      throw .contradiction("a revision that is not 0 to \(TimerLimits.revisionMax)")
-    }
-    return record
-  }
-
-  private mutating func record(in fileName: FileName) throws(RecordFault) -> TimerRecord {
-    guard let key = fileName.key, let id = TimerID(key) else {
-      throw .contradiction("the file's name is no timer's")
-    }
-    let contents: Data
-    do { contents = try folder.read(fileName) } catch { throw .unreadable(error) }
-    return try TimerRecord(contents: contents, id: id)
-  }
+  var lockPath: String { folder.inside + "/lock" }
+  var historyPath: String { folder.inside + "/history" }
 
   /// Makes writes durable, all or none; the files follow by `writeFiles`.
   mutating func commit(_ writes: [TimerWrite]) throws(DiskError) {
     guard !writes.isEmpty else { return }
+    if let error = start?.error { throw error }
+    try finishStart()
     if let newest = writes.last(where: { $0.clock != nil })?.clock { clock = newest }
-    var server = ServerContents()
-    try folder.commit(writes.map { $0.step(&server) })
-    for write in writes { register.note(write) }
+    var contents = ServerContents()
+    let (lock, lockPath) = (lock, lockPath)
+    try folder.commit(writes.map { $0.step(&contents) }) { () throws(DiskError) in
+      guard let place = lock?.place, place == Disk.place(lockPath) else {
+        throw DiskError("find", lockPath, code: ESTALE)
+      }
+    }
+    for write in writes { keep(write) }
+  }
+
+  private mutating func keep(_ write: TimerWrite) {
+    register.note(write)
+    for (id, record) in write.timers { memory[id] = record }
+    guard let server = write.server else { return }
+    self.server = server
+    self.server.removals = []
+    self.server.unchanged = nil
   }
 
   /// Writes the timers' files as far as they are behind, and tells what the disk refused.
   mutating func writeFiles() -> [DiskError] {
-    folder.writeFiles()
+    writeFiles(of: folder.fileNamesBehind[...])
   }
 
   /// Writes these files as far as they are behind.
   mutating func writeFiles(of fileNames: ArraySlice<FileName>) -> [DiskError] {
-    folder.writeFiles(of: fileNames)
+    guard start == nil, displacement == nil else { return [] }
+    return folder.writeFiles(of: fileNames)
   }
 
   var isBehind: Bool { folder.isBehind }
@@ -188,28 +112,37 @@ public struct TimerFolder {
 
   /// Brings every file up to date, for good, so that the log can begin anew.
   mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
+    if let error = start?.error { throw error }
+    try finishStart()
+    try checkPlace()
     if register.hasNews {
       folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
     }
     try folder.checkpoint(staysBusy: staysBusy)
   }
+
+  /// Takes the names of files that were left since somebody else has changed them: they have to be looked at.
+  mutating func takeContested() -> [FileName] {
+    folder.takeContested()
+  }
 }
+
+// MARK: - Changes by others
 
 extension TimerFolder {
   /// What others did to these files, or to any of them; what we did ourselves is left out.
   ///
-  /// A file that holds no timer may be one that is being written just now: it is doubtful first, and damaged
-  /// only at a second look.
+  /// A file that is not there, or holds no timer, may be one that is being written just now: it is doubtful first, and
+  /// removed or damaged only at a second look.
   mutating func changesByOthers(
     _ fileNames: [FileName]?, isSecondLook: Bool = false
   ) -> (changes: [ExternalChange], doubtful: [FileName]) {
     var changes: [ExternalChange] = []
     var doubtful: [FileName] = []
     let names = fileNames ?? (try? folder.namesChangedByOthers()) ?? []
-    for name in names.sorted() where name.isValue && folder.isChangedByOthers(name) {
-      let change = change(of: name)
-      if case .damaged = change, !isSecondLook {
-        folder.forget(name)
+    for name in names.sorted() where name.isValue && isToBeRead(name) {
+      let change = change(of: name, isSecondLook: isSecondLook)
+      if let change, !change.isCertain, !isSecondLook {
         doubtful.append(name)
       } else if let change {
         changes.append(change)
@@ -218,14 +151,64 @@ extension TimerFolder {
     return (changes, doubtful)
   }
 
-  private mutating func change(of fileName: FileName) -> ExternalChange? {
-    guard folder.has(fileName) else {
+  /// Files that could not be read, and may be by now.
+  var unreadable: [FileName] {
+    blocked.filter { if case .unreadable = $0.value { true } else { false } }.map(\.key)
+  }
+
+  private func isToBeRead(_ fileName: FileName) -> Bool {
+    if case .unreadable = blocked[fileName] { return true }
+    if blocked[fileName] != nil, !folder.hasFile(fileName) { return true }
+    return folder.isChangedByOthers(fileName)
+  }
+
+  private mutating func change(of fileName: FileName, isSecondLook: Bool) -> ExternalChange? {
+    guard folder.hasFile(fileName) else { return absence(of: fileName, isSecondLook: isSecondLook) }
+    do {
+      let record = try record(inFile: fileName)
+      unblock(fileName)
+      return .edited(record)
+    } catch {
+      guard isSecondLook else {
+        folder.forget(fileName)
+        return .damaged(FileFault(fileName: fileName, fault: error))
+      }
+      let isNews = blocked[fileName] != error
+      block(fileName, error)
+      return isNews ? .damaged(FileFault(fileName: fileName, fault: error)) : nil
+    }
+  }
+
+  private mutating func absence(of fileName: FileName, isSecondLook: Bool) -> ExternalChange? {
+    guard let id = fileName.key.flatMap(TimerID.init) else {
       folder.forget(fileName)
-      return fileName.key.flatMap(TimerID.init).map { .removed($0) }
+      return nil
     }
-    do { return .edited(try record(in: fileName)) } catch {
-      return .damaged(FileFault(fileName: fileName, fault: error))
+    guard isSecondLook else { return .removed(id) }
+    folder.forget(fileName)
+    guard blocked[fileName] != nil else { return .removed(id) }
+    // What is gone was not the timer's: it comes back into its place.
+    unblock(fileName)
+    if let record = memory[id] { folder.put(FileChange(fileName, record.contents())) }
+    return memory[id] == nil ? .removed(id) : .released(id)
+  }
+
+  /// From here on the file is left as it is, unless its fault is damage.
+  mutating func block(_ fileName: FileName, _ fault: RecordFault) {
+    guard !fault.isDamage else { return unblock(fileName) }
+    blocked[fileName] = fault
+    let record = fileName.key.flatMap(TimerID.init).flatMap { memory[$0] }
+    guard start == nil, let contents = record?.contents(), !folder.isToBeWritten(fileName) else {
+      return folder.holdBack(fileName)
     }
+    // The file was the only place that had it; now the log is.
+    folder.holdBack(fileName, keeping: contents)
+    try? folder.commit([FolderStep([FileChange(fileName, contents)])])
+  }
+
+  private mutating func unblock(_ fileName: FileName) {
+    guard blocked.removeValue(forKey: fileName) != nil else { return }
+    folder.release(fileName)
   }
 }
 
@@ -235,6 +218,16 @@ public enum ExternalChange: Sendable {
   case removed(TimerID)
   /// It was left as it is; the timer stays what it was.
   case damaged(FileFault)
+  /// A file that could not be used is gone, and the timer that it was in the way of gets its own again.
+  case released(TimerID)
+
+  /// Whether another look would say the same.
+  fileprivate var isCertain: Bool {
+    switch self {
+    case .edited, .released: true
+    case .removed, .damaged: false
+    }
+  }
 }
 
 /// A file that holds no timer, and why.
@@ -270,6 +263,8 @@ public struct TimerWrite: Hashable, Sendable {
   public let reported: UInt64
   /// What the clocks said when it was decided.
   public let clock: ClockReading?
+  /// Timers whose files somebody else has removed: a file that is there again is not this write's to remove.
+  public var goneAlready: Set<TimerID> = []
 
   public init(
     ticket: UInt64, timers: [TimerID: TimerRecord?], server: ServerRecord? = nil,
@@ -285,13 +280,14 @@ public struct TimerWrite: Hashable, Sendable {
 
   fileprivate func step(_ contents: inout ServerContents) -> FolderStep {
     var changes = timers.map { id, record in
-      FileChange(Self.fileName(of: id), record?.contents())
+      FileChange(
+        Self.fileName(of: id), record?.contents(), isGoneAlready: goneAlready.contains(id))
     }
     if let server { changes.append(FileChange(ServerRecord.fileName, contents.of(server))) }
     return FolderStep(changes)
   }
 
-  private static func fileName(of id: TimerID) -> FileName {
+  static func fileName(of id: TimerID) -> FileName {
     guard let fileName = FileName(key: id.name) else {
       preconditionFailure("a timer's name is never longer than a key may be")
     }

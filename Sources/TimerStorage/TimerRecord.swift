@@ -94,12 +94,23 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
 
 /// Why a file holds no timer.
 public enum RecordFault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Nobody knows what it holds; it may be read later.
   case unreadable(DiskError)
   /// Empty, cut off, or not the JSON of a timer.
   case malformed(String)
   case newerVersion(Int)
   /// Its parts don't go together.
   case contradiction(String)
+  /// Nothing in it says that a server wrote it, or somebody for one.
+  case foreign(String)
+
+  /// Whether the file may be replaced and put aside: only one that was read, and is one of ours.
+  public var isDamage: Bool {
+    switch self {
+    case .malformed, .contradiction: true
+    case .unreadable, .newerVersion, .foreign: false
+    }
+  }
 
   public var description: String {
     switch self {
@@ -108,6 +119,7 @@ public enum RecordFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .newerVersion(let version):
       "written by a newer version (\(version), known are up to \(TimerRecord.version))"
     case .contradiction(let why): why
+    case .foreign(let why): "not a file of this server: \(why)"
     }
   }
 }

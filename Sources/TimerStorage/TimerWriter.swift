@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 
 /// The disk's own thread: takes writes from the loop, makes them durable in groups, and reports.
@@ -15,6 +16,8 @@ public final class TimerWriter: Sendable {
     var waiting: [TimerWrite] = []
     /// How many writes were submitted and are not reported.
     var unreportedCount = 0
+    /// Those who decided on what waits know of the folder that was taken up last.
+    var isKnown = false
   }
 
   fileprivate struct State {
@@ -27,38 +30,186 @@ public final class TimerWriter: Sendable {
     var isTidyComing = false
     var round = FileRound()
     var fileErrors: [DiskError] = []
+    /// Why changes are not taken, as it was told last.
+    var trouble: StorageTrouble?
+    var isProbeComing = false
+    /// Another folder was taken up: what was decided on the timers of the one before is not for it.
+    var isTakenUp = false
+    /// Until files that can't be read are looked at again.
+    var patience = Self.firstPatience
+    var isRetryComing = false
+
+    static let firstPatience = 1
+    static let longestPatience = 60
   }
 
-  private let watcher = Mutex<FolderWatcher?>(nil)
+  private struct Watchers {
+    var files: FolderWatcher?
+    var inside: FolderWatcher?
+  }
+
+  private let watchers = Mutex<Watchers?>(nil)
 
   /// So many changes at once are in their files before they are answered.
   private static let fewWrites = 4
-  /// An editor that empties a file first has filled it again by then.
-  private static let editPause = DispatchTimeInterval.milliseconds(200)
+  /// An editor that empties or removes a file first has brought it back by then.
+  private static let editPause = DispatchTimeInterval.milliseconds(500)
+  private static let probePause = DispatchTimeInterval.seconds(1)
 
-  /// `report` is called on the disk's thread, with the tickets in their order.
+  /// `report` is called on the disk's thread, with the tickets in their order; and here, when the folder takes no
+  /// changes from the start on.
   public init(folder: sending TimerFolder, report: @escaping @Sendable (DiskNote) -> Void) {
-    state = Mutex(State(folder: folder))
+    let trouble = folder.startTrouble
+    let isRetryDue = !folder.unreadable.isEmpty
+    var state = State(folder: folder)
+    state.trouble = trouble
+    self.state = Mutex(state)
     self.report = report
+    if let trouble {
+      report(.writable(trouble))
+      probeSoon()
+    }
+    if isRetryDue { retrySoon() }
   }
 
-  /// Tells from here on what others do to the files of the folder.
+  /// Tells from here on what others do to the files of the folder, and to the folder itself.
   public func watch(_ path: String) throws(DiskError) {
-    let watcher = try FolderWatcher(path, queue: thread) { [weak self] names in
+    let files = try FolderWatcher(path, queue: thread) { [weak self] names in
       self?.look(at: names, isSecondLook: false)
+    } gone: { [weak self] in
+      self?.inspect()
     }
-    self.watcher.withLock { $0 = watcher }
+    let inside = try? FolderWatcher(path + "/" + JSONFolder.insideName, queue: thread) {
+      [weak self] _ in
+      self?.inspect()
+    } gone: { [weak self] in
+      self?.inspect()
+    }
+    watchers.withLock { $0 = Watchers(files: files, inside: inside) }
   }
 
   private func look(at names: [FileName]?, isSecondLook: Bool) {
-    let (changes, doubtful) = state.withLock {
-      $0.folder.changesByOthers(names, isSecondLook: isSecondLook)
+    // In a folder that was taken away, files are missing that nobody has removed.
+    guard inspect() else { return }
+    let (changes, doubtful, isRetryDue) = state.withLock {
+      let (changes, doubtful) = $0.folder.changesByOthers(names, isSecondLook: isSecondLook)
+      return (changes, doubtful, !$0.folder.unreadable.isEmpty)
     }
     if !changes.isEmpty { report(.external(changes)) }
+    if isRetryDue { retrySoon() }
+    // What was held back for the look may be written now.
+    if isSecondLook { tidySoon() }
     guard !doubtful.isEmpty else { return }
     thread.asyncAfter(deadline: .now() + Self.editPause) { [weak self] in
       self?.look(at: doubtful, isSecondLook: true)
     }
+  }
+
+  /// Looks at files that were to be written while somebody else had changed them.
+  private func lookAtContested(_ state: inout State) {
+    let contested = state.folder.takeContested()
+    guard !contested.isEmpty else { return }
+    thread.async { [weak self] in self?.look(at: contested, isSecondLook: false) }
+  }
+
+  // MARK: Trouble
+
+  /// Whether the folder is where it was; tells when it is not.
+  @discardableResult
+  private func inspect() -> Bool {
+    state.withLock { state in
+      guard let trouble = state.folder.placeTrouble else { return true }
+      tellFirst(trouble, &state)
+      return false
+    }
+  }
+
+  /// Tells of a trouble that was met, unless one is known: a probe says which it is then.
+  private func tellFirst(_ trouble: StorageTrouble, _ state: inout State) {
+    if state.trouble == nil { tell(trouble, &state) }
+  }
+
+  /// Tells why changes are not taken, once each; nil: they are.
+  private func tell(_ trouble: StorageTrouble?, _ state: inout State) {
+    if trouble != nil { probeSoon(&state) }
+    guard trouble != state.trouble else { return }
+    state.trouble = trouble
+    report(.writable(trouble))
+  }
+
+  private func probeSoon() {
+    state.withLock { probeSoon(&$0) }
+  }
+
+  private func probeSoon(_ state: inout State) {
+    guard !state.isProbeComing else { return }
+    state.isProbeComing = true
+    thread.asyncAfter(deadline: .now() + Self.probePause) { [weak self] in self?.probe() }
+  }
+
+  /// Once a second while changes are not taken, tries whether they can be.
+  private func probe() {
+    let isOther = state.withLock { state in
+      state.isProbeComing = false
+      guard state.trouble != nil || state.folder.placeTrouble != nil else { return false }
+      do throws(StorageTrouble) {
+        let place = state.folder.placeOfLock
+        let contents = try state.folder.recover()
+        if let contents {
+          state.failed = [:]
+          state.round = FileRound()
+          state.isTakenUp = true
+          report(.restored(contents))
+        }
+        tell(nil, &state)
+        return place != state.folder.placeOfLock
+      } catch {
+        tell(error, &state)
+        return false
+      }
+    }
+    guard isOther else { return tidySoon() }
+    try? watch(state.withLock { $0.folder.path })
+    look(at: nil, isSecondLook: false)
+    tidySoon()
+  }
+
+  /// Looks again at files that could not be read: each second at first, and then less often.
+  private func retrySoon() {
+    let pause = state.withLock { state -> Int? in
+      guard !state.isRetryComing else { return nil }
+      state.isRetryComing = true
+      defer { state.patience = min(State.longestPatience, 2 * state.patience) }
+      return state.patience
+    }
+    guard let pause else { return }
+    thread.asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in self?.retry() }
+  }
+
+  private func retry() {
+    let names = state.withLock { state in
+      state.isRetryComing = false
+      let names = state.folder.unreadable
+      if names.isEmpty { state.patience = State.firstPatience }
+      return names
+    }
+    if !names.isEmpty { look(at: names, isSecondLook: true) }
+  }
+
+  // MARK: Changes
+
+  /// Another folder was taken up, and those who decide know: what is submitted from here on is for that one.
+  public func goOn() {
+    // In its order among what was submitted.
+    let isFirst = inbox.withLock { inbox in
+      defer {
+        inbox.isKnown = true
+        inbox.unreportedCount -= inbox.waiting.count
+        inbox.waiting = []
+      }
+      return inbox.waiting.isEmpty && !inbox.isKnown
+    }
+    if isFirst { thread.async { self.commitWaiting() } }
   }
 
   /// Any thread; returns at once.
@@ -67,7 +218,7 @@ public final class TimerWriter: Sendable {
     let isFirst = inbox.withLock { inbox in
       defer { inbox.waiting += writes }
       inbox.unreportedCount += writes.count
-      return inbox.waiting.isEmpty
+      return inbox.waiting.isEmpty && !inbox.isKnown
     }
     if isFirst { thread.async { self.commitWaiting() } }
   }
@@ -82,16 +233,29 @@ public final class TimerWriter: Sendable {
   }
 
   private func commitWaiting() {
-    let writes = inbox.withLock { inbox in
-      defer { inbox.waiting = [] }
-      return inbox.waiting
+    let (writes, isKnown) = inbox.withLock { inbox in
+      defer {
+        inbox.waiting = []
+        inbox.isKnown = false
+      }
+      return (inbox.waiting, inbox.isKnown)
     }
     let reports = state.withLock { state in
+      if isKnown { state.isTakenUp = false }
       // A few changes are in their files when they are answered, for whoever looks there next. Of many at
       // once the files follow: to replace one takes longer than to answer.
       let areFew = writes.count <= Self.fewWrites && !state.folder.isBehind
-      let reports = state.commit(writes)
-      if areFew { tell(state.folder.writeFiles(), &state) }
+      let (reports, outcome) = state.commit(writes)
+      switch outcome {
+      case .success(true): tell(nil as StorageTrouble?, &state)
+      case .success(false): break
+      case .failure(let error):
+        tellFirst(state.folder.placeTrouble ?? StorageTrouble(error), &state)
+      }
+      if areFew {
+        tell(state.folder.writeFiles(), &state)
+        lookAtContested(&state)
+      }
       return reports
     }
     report(.stored(reports))
@@ -177,6 +341,7 @@ public final class TimerWriter: Sendable {
       state.isTidyComing = false
       if state.round.isOver { state.round = FileRound(of: state.folder.fileNamesBehind) }
       tell(state.folder.writeFiles(of: state.round.next()), &state)
+      lookAtContested(&state)
       if !state.fileErrors.isEmpty { state.round = FileRound() }
       guard state.round.isOver else { return (true, false) }
       let isBusy = state.groups != state.groupsAtTidy
@@ -188,12 +353,16 @@ public final class TimerWriter: Sendable {
   }
 
   private func checkpoint(_ state: inout State, staysBusy: Bool = false) {
+    if let trouble = state.folder.placeTrouble ?? state.folder.startTrouble {
+      return tellFirst(trouble, &state)
+    }
     do {
       try state.folder.checkpoint(staysBusy: staysBusy)
       tell([], &state)
     } catch {
       tell([error], &state)
     }
+    lookAtContested(&state)
   }
 
   /// Tells of what the disk refuses once, and once more when it is over.
@@ -239,31 +408,44 @@ public enum DiskNote: Sendable {
   case external([ExternalChange])
   /// Files that can't be written though their changes are safe in the log; none: all is well again.
   case filesBehind([DiskError])
+  /// Whether changes are taken: nil, or why not.
+  case writable(StorageTrouble?)
+  /// Another folder lies at the path, and was taken up: its timers are the ones that count. Every write is refused
+  /// until `TimerWriter.goOn` is called.
+  case restored(TimerFolder.Contents)
 }
 
 extension TimerWriter.State {
   /// What builds on a write that failed must not reach the disk: it would bring that one with it.
-  fileprivate mutating func commit(_ writes: [TimerWrite]) -> [WriteReport] {
+  ///
+  /// The outcome tells whether the disk was asked at all, or what it said.
+  fileprivate mutating func commit(
+    _ writes: [TimerWrite]
+  ) -> (reports: [WriteReport], outcome: Result<Bool, DiskError>) {
     groups += 1
     let heard = writes.map(\.reported).max() ?? 0
     failed = failed.filter { $0.key > heard }
     var sound: [TimerWrite] = []
     var reports: [WriteReport] = []
+    let refusal = isTakenUp ? DiskError("find", folder.path, code: ESTALE) : nil
     for write in writes {
-      if let error = write.bases.compactMap({ failed[$0] }).first {
+      if let error = refusal ?? write.bases.compactMap({ failed[$0] }).first {
         failed[write.ticket] = error
         reports.append(WriteReport(ticket: write.ticket, result: .failure(error)))
       } else {
         sound.append(write)
       }
     }
+    let outcome: Result<Bool, DiskError>
     do {
       try folder.commit(sound)
       reports += sound.map { WriteReport(ticket: $0.ticket, result: .success(())) }
+      outcome = .success(!sound.isEmpty)
     } catch {
       for write in sound { failed[write.ticket] = error }
       reports += sound.map { WriteReport(ticket: $0.ticket, result: .failure(error)) }
+      outcome = .failure(error)
     }
-    return reports.sorted { $0.ticket < $1.ticket }
+    return (reports.sorted { $0.ticket < $1.ticket }, outcome)
   }
 }

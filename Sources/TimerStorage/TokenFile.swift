@@ -70,7 +70,8 @@ extension TokenFile {
   /// Changes the list, while no other process does; nothing is written when `edit` says false.
   public func change(_ edit: (inout [TokenRecord]) -> Bool) throws(TokenFileError) {
     do {
-      try Disk.makeFolders(folder)
+      let above = try Disk.makeFolders(folder)
+      for folder in above { try Disk.syncFolder(folder) }
       let lock = try lockFolder()
       defer { withExtendedLifetime(lock) {} }
       var tokens = try load() ?? []
@@ -107,6 +108,17 @@ extension TokenFile {
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
     let bytes = try encoder.encode(Contents(tokens: tokens))
+    let previous = Disk.signature(path) == nil ? nil : try Disk.read(path)
+    try replace(by: bytes)
+    do { try Disk.syncFolder(folder) } catch {
+      // Nobody knows which list the disk has. Who is told of a failure tries again, and has to find the list before to
+      // change: one that looks changed already would never be synced.
+      if let previous { try? replace(by: previous) } else { try? Disk.remove(path) }
+      throw error
+    }
+  }
+
+  private func replace(by bytes: Data) throws {
     let beside = path + ".new"
     // A file that was left over may have another mode.
     try Disk.remove(beside)
@@ -114,7 +126,6 @@ extension TokenFile {
     try giveToOwnerOfFolder(beside)
     try Disk.syncData(file, beside)
     try Disk.rename(beside, to: path)
-    try Disk.syncFolder(folder)
   }
 
   /// What root writes for a server that runs as somebody else has to be readable there.
@@ -130,10 +141,19 @@ extension TokenFile {
 // MARK: - Watching
 
 /// Reads a file of tokens anew whenever it changes, as long as this object lives.
+///
+/// A file that is not there, empty or malformed may be one that is being written just now: only what a second look finds
+/// too is told.
 public final class TokenFileWatch: Sendable {
   private let file: TokenFile
+  private let changed: @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
   private let queue = DispatchQueue(label: "timersync.tokens")
-  private let watcher: FolderWatcher
+  private let watcher = Mutex<FolderWatcher?>(nil)
+  private let last = Mutex<Result<[TokenRecord]?, TokenFileError>?>(nil)
+
+  /// Who replaces a file in two steps has done so by then.
+  private static let secondLook = DispatchTimeInterval.milliseconds(500)
+  private static let returnPause = DispatchTimeInterval.seconds(1)
 
   /// `changed` is called on a thread of its own when the file holds something else than the last time.
   public init(
@@ -141,15 +161,28 @@ public final class TokenFileWatch: Sendable {
     changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
   ) throws(DiskError) {
     self.file = file
-    let last = Mutex<Result<[TokenRecord]?, TokenFileError>?>(nil)
+    self.changed = changed
+    try watch()
+  }
+
+  private func watch() throws(DiskError) {
     // Any name: a file may also change by a link in its folder.
-    watcher = try FolderWatcher(file.folder, queue: queue) { @Sendable _ in
-      let now = Self.read(file)
-      let isNew = last.withLock { last in
-        defer { last = now }
-        return last != now
-      }
-      if isNew { changed(now) }
+    let watcher = try FolderWatcher(file.folder, queue: queue) { [weak self] _ in
+      self?.look(isSecondLook: false)
+    } gone: { [weak self] in
+      self?.look(isSecondLook: false)
+      self?.watchAgain()
+    }
+    self.watcher.withLock { $0 = watcher }
+  }
+
+  /// The folder is not where it was; there may be another one by now, or a little later.
+  private func watchAgain() {
+    do {
+      try watch()
+      look(isSecondLook: false)
+    } catch {
+      queue.asyncAfter(deadline: .now() + Self.returnPause) { [weak self] in self?.watchAgain() }
     }
   }
 
@@ -160,5 +193,20 @@ public final class TokenFileWatch: Sendable {
 
   private static func read(_ file: TokenFile) -> Result<[TokenRecord]?, TokenFileError> {
     Result { () throws(TokenFileError) in try file.load() }
+  }
+
+  private func look(isSecondLook: Bool) {
+    let now = Self.read(file)
+    if !isSecondLook, (try? now.get()) == nil {
+      queue.asyncAfter(deadline: .now() + Self.secondLook) { [weak self] in
+        self?.look(isSecondLook: true)
+      }
+      return
+    }
+    let isNew = last.withLock { last in
+      defer { last = now }
+      return last != now
+    }
+    if isNew { changed(now) }
   }
 }

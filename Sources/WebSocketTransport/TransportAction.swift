@@ -65,6 +65,8 @@ public enum CloseCode: UInt16, Sendable, Equatable {
   case invalidPayload = 1007
   case policyViolation = 1008
   case messageTooBig = 1009
+  /// IANA's registry of close codes: the service begins anew, and the client may come back.
+  case serviceRestart = 1012
   case tryAgainLater = 1013
 }
 

@@ -15,6 +15,8 @@ enum Main {
       }
     } catch let error as UsageError {
       fail("\(error.message)\nTry 'timersync --help'.", code: ExitCode.usage)
+    } catch ServerFailure.newerData(let path, let why) {
+      fail("\(ServerFailure.newerData(path, why))", code: ExitCode.dataError)
     } catch let error as TokenFailure {
       fail("\(error)", code: Int32(error))
     } catch {
@@ -45,7 +47,7 @@ enum Main {
 /// As in `man 3 sysexits`.
 enum ExitCode {
   static let usage: Int32 = 64
-  /// What was given makes no sense with what there is, such as a name that is taken.
+  /// What was given makes no sense with what there is, such as a name that is taken, or data of a newer version.
   static let dataError: Int32 = 65
   static let unavailable: Int32 = 69
   /// The disk did not answer when the server stopped.

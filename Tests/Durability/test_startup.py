@@ -68,10 +68,9 @@ DAMAGED = {
     "cut off": (json.dumps(record("cut off")).encode()[:30], "JSON"),
     "empty": (b"", "empty"),
     "no JSON": (b"\x00" * 100, "JSON"),
-    "newer": (record("newer", version=2), "newer version"),
     "no version": ({"timer": "no version", "type": "timer", "duration": 60}, "version"),
     "version 0": (record("version 0", version=0), "version"),
-    "a list": (b"[1, 2]", "JSON"),
+    "cut off early": (b'{\n  "version": 1,\n  "tim', "JSON"),
     "wrong type": (record("wrong type", duration="sixty"), "duration"),
     "odd type": (record("odd type", type="egg"), "egg"),
     "stopwatch with a duration": (record("stopwatch with a duration", type="stopwatch"), "stopwatch"),
@@ -151,13 +150,13 @@ def test_force_begins_anew_at_once(server):
 
 def test_quarantine_keeps_what_is_there(server):
     """The same file damaged twice: both are kept."""
-    for contents in (b"first", b"second"):
+    for contents in (b'{"version": 1, "timer": "tea", first', b'{"version": 1, "timer": "tea", second'):
         put(server.data, "tea.json", contents)
         server.start()
         server.kill()
 
     kept = {path.read_bytes() for path in (server.data / "quarantine").iterdir()}
-    assert kept == {b"first", b"second"}
+    assert kept == {b'{"version": 1, "timer": "tea", first', b'{"version": 1, "timer": "tea", second'}
 
 
 @pytest.mark.parametrize("contents", [b"", b"{", b'{"revisionCeiling": "x"}'])

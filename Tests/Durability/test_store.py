@@ -14,6 +14,7 @@ from faults import FOREVER, Faults, build_library
 from library_process import LibraryProcess
 from stalls import Stopwatch
 from test_faults import mounted
+from timer_server import server_argv
 
 ERRORS = ["EIO", "ENOSPC", "EACCES"]
 CALLS = 12
@@ -145,6 +146,48 @@ def test_a_bulk_step_whose_renames_fail_is_seen_whole_all_the_same(library, tmp_
         assert [process("get", key) for key in "abc"] == ["new"] * 3
         assert process("store", "a", "newer") == "ok"
     assert [(tmp_path / "store" / f"{key}.json").read_text() for key in "abc"] == ['"newer"', '"new"', '"new"']
+
+
+def test_an_emptied_log_is_not_taken_for_empty_before_that_is_on_the_disk(library, tmp_path):
+    """It could come back after a power cut, and undo what is stored meanwhile: whoever comes next sees to it."""
+    faults = Faults(library, tmp_path, tmp_path / "store")
+    log, made = tmp_path / "store/.timersync/log", 0
+    with LibraryProcess(tmp_path, faults.environment) as process:
+        assert process("bulk", "old", "a", "b") == "ok"
+        for call in range(1, CALLS + 1):
+            faults.arm("sync", errno.EIO, call, FOREVER)
+            answer = process("bulk", f"value-{call}", "a", "b")
+            if answer == "ok" and faults.failed:
+                made += 1
+                # Another thread of the process may be about to replace it.
+                end = time.monotonic() + 2
+                while not (log.exists() and log.stat().st_size):
+                    assert time.monotonic() < end, "nobody would make sure of it"
+                    time.sleep(0.005)
+            faults.disarm()
+            assert process("store", "c", call) == "ok"
+            assert log.stat().st_size == 0
+    assert made, "no sync was made after the step was safe"
+
+
+def test_a_token_whose_removal_could_not_be_synced_can_be_removed_again(library, tmp_path):
+    """Nobody knows what the disk has: the list is what it was, so that the next try writes it anew."""
+    data = tmp_path / "data"
+    faults = Faults(library, tmp_path, data)
+
+    def token(*words: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            server_argv("token", *words, "--data", str(data)), capture_output=True, text=True,
+            env={**os.environ, **faults.environment})
+
+    assert token("add", "--name", "stage", "--role", "view").returncode == 0
+    # The first sync is that of the new file, the second that of its name.
+    faults.arm("sync", errno.EIO, 2)
+    assert token("remove", "stage").returncode == 69
+    faults.disarm()
+    assert "stage" in token("list").stdout
+    assert token("remove", "stage").returncode == 0
+    assert "stage" not in token("list").stdout
 
 
 def test_a_full_disk_refuses_what_has_no_room_and_keeps_the_rest(tmp_path):

@@ -348,12 +348,76 @@ import Testing
     var tornEnd = false
     _ = try JSONFolder(path: temporary.path) { tornEnd = $1.damaged != nil }
 
-    try crash(after: steps)
+    do {
+      var folder = try JSONFolder(path: temporary.path)
+      for step in steps { try folder.commit([step]) }
+    }
     try changeLog { $0[$0.startIndex + 3] ^= 1 }
     var damage = false
     _ = try JSONFolder(path: temporary.path) { damage = $1.damaged != nil }
 
     #expect(!tornEnd)
     #expect(damage)
+  }
+
+  @Test(arguments: 0..<4)
+  func `takes a group that was torn anywhere for one that was never answered`(_ torn: Int) throws {
+    let names = ["w.json", "x.json", "y.json", "z.json"]
+    do {
+      var folder = try JSONFolder(path: temporary.path)
+      try folder.commit([.write("a.json", "1"), .write("b.json", "1")])
+      try folder.commit(names.map { .write(FileName($0), "group of \($0)") })
+    }
+    try changeLog { bytes in
+      let place = bytes.range(of: Data("group of \(names[torn])".utf8))?.lowerBound
+      place.map { bytes[$0] ^= 1 }
+    }
+    var damage = false
+
+    _ = try JSONFolder(path: temporary.path) { damage = $1.damaged != nil }
+
+    #expect(!damage)
+    #expect(temporary.read("a.json") == "1")
+    #expect(temporary.read("b.json") == "1")
+    let kept = names.filter { temporary.read($0) != nil }
+    #expect(kept == names.filter { $0 != names[torn] })
+  }
+
+  @Test(arguments: ["a.json", "b.json"])
+  func `tells of damage in a group that another came after`(_ name: String) throws {
+    do {
+      var folder = try JSONFolder(path: temporary.path)
+      try folder.commit([.write("a.json", "first a.json"), .write("b.json", "first b.json")])
+      try folder.commit([.write("c.json", "2"), .write("d.json", "2")])
+    }
+    try changeLog { bytes in
+      bytes.range(of: Data("first \(name)".utf8)).map { bytes[$0.lowerBound] ^= 1 }
+    }
+    var damage = false
+
+    _ = try JSONFolder(path: temporary.path) { damage = $1.damaged != nil }
+
+    #expect(damage)
+    #expect(temporary.read("d.json") == "2")
+  }
+
+  @Test func `takes a log that was torn while it began anew for what it was`() throws {
+    do {
+      var folder = try JSONFolder(path: temporary.path)
+      for number in 0..<40 { try folder.commit([.write("a.json", "\(number)")]) }
+      try folder.checkpoint(staysBusy: true)
+      try folder.commit([.write("b.json", "x"), .write("b.json", "y")])
+    }
+    // The beginning of the entry that would begin the log anew once more, over the one that did so before.
+    try changeLog {
+      $0.replaceSubrange(
+        $0.startIndex..<$0.startIndex + 20, with: Data("{\"files\":[],\"versio?".utf8))
+    }
+    var damage = false
+
+    _ = try JSONFolder(path: temporary.path) { damage = $1.damaged != nil }
+
+    #expect(!damage)
+    #expect(temporary.read("b.json") == "y")
   }
 }

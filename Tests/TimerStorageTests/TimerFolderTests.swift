@@ -131,12 +131,13 @@ import TimerCore
 
   @Test func `puts a file aside that holds no timer, with its contents`() throws {
     var folder = try open()
-    try temporary.write("by hand", to: "notes.json")
+    let contents = #"{"timer":"notes","version":1,"type":"egg"}"#
+    try temporary.write(contents, to: "notes.json")
 
     let fault = try #require(try folder.load().faults.first)
 
     let path = try #require(fault.movedTo)
-    #expect(try String(contentsOfFile: path, encoding: .utf8) == "by hand")
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == contents)
     #expect(fault.timer == id("notes"))
     #expect(temporary.read("notes.json") == nil)
   }
@@ -149,6 +150,13 @@ import TimerCore
   private func stored() throws -> TimerFolder {
     var folder = try TimerFolder(path: temporary.path, clock: .now)
     try folder.store([.make(1)])
+    return folder
+  }
+
+  /// The same folder, as a server has it.
+  private func loaded() throws -> TimerFolder {
+    var folder = try stored()
+    _ = try folder.load()
     return folder
   }
 
@@ -165,13 +173,62 @@ import TimerCore
     #expect(folder.changesByOthers(["tea.json", "rice.json"]).changes.isEmpty)
   }
 
-  @Test func `is none that we are about to make`() throws {
-    var folder = try stored()
+  @Test func `is seen though we are about to make another, which waits for that`() throws {
+    var folder = try loaded()
     try folder.commit([.make(2, revision: 13)])
-
     try edit("tea.json", .make(revision: 99))
 
-    #expect(folder.changesByOthers(["tea.json"]).changes.isEmpty)
+    let errors = folder.writeFiles()
+    let contested = folder.takeContested()
+
+    #expect(errors == [])
+    #expect(contested == ["tea.json"])
+    #expect(temporary.read("tea.json")?.contains("99") == true)
+    guard case .edited(let record) = folder.changesByOthers(contested).changes.first else {
+      Issue.record("no edit")
+      return
+    }
+    #expect(record.timer.revision == 99)
+    #expect(folder.writeFiles() == [])
+    #expect(temporary.read("tea.json")?.contains("13") == true)
+  }
+
+  @Test func `is spared by a removal`() throws {
+    var folder = try loaded()
+    try folder.commit([TimerWrite(ticket: 2, timers: [id("tea"): nil])])
+    try edit("tea.json", .make(revision: 99))
+
+    _ = folder.writeFiles()
+
+    #expect(folder.takeContested() == ["tea.json"])
+    #expect(temporary.read("tea.json")?.contains("99") == true)
+  }
+
+  @Test func `that removed a file leaves what is there again`() throws {
+    var folder = try loaded()
+    try temporary.remove("tea.json")
+    _ = folder.changesByOthers(["tea.json"], isSecondLook: true)
+    var removal = TimerWrite(ticket: 2, timers: [id("tea"): nil])
+    removal.goneAlready = [id("tea")]
+    try folder.commit([removal])
+
+    try edit("tea.json", .make(revision: 99))
+    _ = folder.writeFiles()
+
+    #expect(temporary.read("tea.json")?.contains("99") == true)
+  }
+
+  @Test func `that removed a file leaves what is there again at the next start`() throws {
+    do {
+      var folder = try loaded()
+      var removal = TimerWrite(ticket: 2, timers: [id("tea"): nil])
+      removal.goneAlready = [id("tea")]
+      try edit("tea.json", .make(revision: 99))
+      try folder.commit([removal])
+    }
+    var folder = try TimerFolder(path: temporary.path, clock: .now)
+
+    #expect(try folder.load().timers.map(\.timer.revision) == [99])
   }
 
   @Test func `may be an edit`() throws {
@@ -204,12 +261,32 @@ import TimerCore
     var folder = try stored()
 
     try temporary.remove("tea.json")
+    let firstLook = folder.changesByOthers(nil)
 
-    guard case .removed(let removed) = folder.changesByOthers(nil).changes.first else {
+    #expect(firstLook.changes.isEmpty)
+    #expect(firstLook.doubtful == ["tea.json"])
+    let secondLook = folder.changesByOthers(firstLook.doubtful, isSecondLook: true)
+    guard case .removed(let removed) = secondLook.changes.first else {
       Issue.record("no removal")
       return
     }
     #expect(removed == id("tea"))
+  }
+
+  @Test func `is no removal when the file is back at the second look`() throws {
+    var folder = try stored()
+    let contents = try #require(temporary.read("tea.json"))
+    try temporary.remove("tea.json")
+    let doubtful = folder.changesByOthers(nil).doubtful
+    try temporary.write(contents, to: "tea.json")
+
+    let secondLook = folder.changesByOthers(doubtful, isSecondLook: true)
+
+    guard case .edited(let record) = secondLook.changes.first, secondLook.changes.count == 1 else {
+      Issue.record("\(secondLook.changes)")
+      return
+    }
+    #expect(record == .make())
   }
 
   @Test func `is in doubt at first when it may be half written`() throws {
@@ -251,8 +328,10 @@ import TimerCore
     try edit("rice.json", .make("rice"))
     try temporary.remove("tea.json")
 
-    #expect(folder.changesByOthers(nil).changes.count == 2)
+    #expect(folder.changesByOthers(nil).changes.count == 1)
+    #expect(folder.changesByOthers(["tea.json"], isSecondLook: true).changes.count == 1)
     #expect(folder.changesByOthers(nil).changes.isEmpty)
+    #expect(folder.changesByOthers(["tea.json"], isSecondLook: true).changes.isEmpty)
   }
 
   @Test(arguments: [".tea.json.new", ".server", "notes.txt", "quarantine"] as [FileName])

@@ -55,18 +55,51 @@ struct files_signature {
   unsigned long long inode;
   long long size;
   long long modified_nanoseconds;
+  /// When its inode was changed last: also by a rename, a new owner, another link.
+  long long changed_nanoseconds;
+  /// 1 for a regular file, or a link to whatever.
+  int is_file;
 };
 
 FILES_SAFE static inline struct files_signature files_signature(const char *_Nonnull path) {
   struct stat status;
-  struct files_signature signature = {0, 0, 0};
+  struct files_signature signature = {0, 0, 0, 0, 0};
   if (lstat(path, &status) == 0) {
     signature.inode = status.st_ino;
     signature.size = status.st_size;
     signature.modified_nanoseconds =
         status.st_mtim.tv_sec * 1000000000ll + status.st_mtim.tv_nsec;
+    signature.changed_nanoseconds =
+        status.st_ctim.tv_sec * 1000000000ll + status.st_ctim.tv_nsec;
+    signature.is_file = S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
   }
   return signature;
+}
+
+/// Which file it is, whatever its name; `links` is 0 where there is none, or it has no name any more.
+struct files_place {
+  unsigned long long device;
+  unsigned long long inode;
+  unsigned long long links;
+};
+
+static inline struct files_place files_place_of(const struct stat *_Nonnull status) {
+  struct files_place place = {status->st_dev, status->st_ino, status->st_nlink};
+  return place;
+}
+
+/// Of what a path leads to.
+FILES_SAFE static inline struct files_place files_place(const char *_Nonnull path) {
+  struct stat status;
+  struct files_place none = {0, 0, 0};
+  return stat(path, &status) == 0 ? files_place_of(&status) : none;
+}
+
+/// Of an open file or folder.
+static inline struct files_place files_place_of_open(int descriptor) {
+  struct stat status;
+  struct files_place none = {0, 0, 0};
+  return fstat(descriptor, &status) == 0 ? files_place_of(&status) : none;
 }
 
 static inline int files_close(int descriptor) { return close(descriptor) == 0 ? 0 : -errno; }

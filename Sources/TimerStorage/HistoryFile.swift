@@ -1,0 +1,68 @@
+import Foundation
+
+/// The name of what has happened in a data folder, so that nobody takes one folder for a copy of it that went another
+/// way.
+///
+/// The file tells its own inode: a copy of the folder has another one, and begins a history of its own.
+struct HistoryFile: Codable, Equatable {
+  var version = Self.currentVersion
+  var history: String
+  var inode: UInt64
+
+  static let currentVersion = 1
+
+  /// What a folder's file says.
+  enum Found: Equatable {
+    /// The folder is from before there were histories, or new.
+    case none
+    /// It was written in this very file; with the times of the file.
+    case own(String)
+    /// It was copied, or is damaged.
+    case foreign
+  }
+
+  /// A new name, which nobody can guess.
+  static func newName() -> String {
+    let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<24).map { _ in letters[Int.random(in: letters.indices)] })
+  }
+
+  /// The version of a file that only a newer program can read; nil for any other.
+  static func newerVersion(_ contents: Data) -> Int? {
+    let version = try? JSONDecoder().decode(TimerFileVersion.self, from: contents).version
+    return version.flatMap { $0 > currentVersion ? $0 : nil }
+  }
+
+  static func found(_ contents: Data, at path: String) -> Found {
+    guard let file = try? JSONDecoder().decode(HistoryFile.self, from: contents),
+      file.inode == Disk.signature(path)?.inode, file.history.utf8.count >= 16
+    else { return .foreign }
+    return .own(file.history)
+  }
+
+  /// Writes the file, for good.
+  static func write(_ history: String, to path: String) throws(DiskError) {
+    let beside = path + StagedFile.ending
+    try Disk.remove(beside)
+    let file = try Disk.write(Data(), to: beside)
+    guard let inode = Disk.signature(beside)?.inode else {
+      throw DiskError("stat", beside, code: ENOENT)
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let contents: Data
+    do { contents = try encoder.encode(HistoryFile(history: history, inode: inode)) } catch {
+      preconditionFailure("names and numbers can always be encoded: \(error)")
+    }
+    try Disk.write(contents, to: file, at: 0, beside)
+    try Disk.syncData(file, beside)
+    try Disk.rename(beside, to: path)
+    try Disk.syncFolder(Disk.parent(of: path))
+  }
+
+  /// Whether somebody has changed owners, modes or links over the whole folder: then the times at which inodes changed
+  /// say nothing of the contents. Nobody else has a reason to touch this file.
+  static func isTouched(_ times: FileTimes) -> Bool {
+    times.changed - times.modified > 5_000_000_000
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import TimerCore
+
+/// Whether a file that holds no timer was meant to be one.
+///
+/// A data folder may be any folder, with files of other programs that are named as timers are: those are neither moved
+/// nor written over.
+enum TimerFileMark {
+  /// `key` is the timer that the file's name tells, if it tells one.
+  ///
+  /// A file of nothing, or of zeros, as a power cut leaves it, has nothing that somebody could miss, and counts as ours.
+  static func isOurs(_ contents: Data, key: String?) -> Bool {
+    if contents.allSatisfy({ $0 == 0 }) { return true }
+    guard let json = try? JSONSerialization.jsonObject(with: contents, options: .fragmentsAllowed)
+    else { return isBeginning(contents, key) }
+    return (json as? [String: Any]).map { isTimer($0, key) } ?? false
+  }
+
+  /// Whether it is the JSON of an object that names a timer, whatever its version.
+  static func namesTimer(_ contents: Data) -> Bool {
+    let json = try? JSONSerialization.jsonObject(with: contents, options: .fragmentsAllowed)
+    return (json as? [String: Any])?["timer"] is String
+  }
+
+  private static func isTimer(_ object: [String: Any], _ key: String?) -> Bool {
+    let type = object["type"] as? String
+    let hasType = type == "timer" || type == "stopwatch"
+    let hasVersion = object["version"] is NSNumber || object["version"] is Int
+    guard let timer = object["timer"] as? String else { return hasType && hasVersion }
+    return key.map { timer.utf8.elementsEqual($0.utf8) } ?? false || hasType || hasVersion
+  }
+
+  /// What was cut off, or is damaged further on.
+  private static func isBeginning(_ contents: Data, _ key: String?) -> Bool {
+    let beginning = contents.prefix(beginningBytes)
+    let marks = ["\"timer\"", "\"version\""].map { Data($0.utf8) }
+    if marks.allSatisfy({ beginning.firstRange(of: $0) != nil }) { return true }
+    let ours = Data("{\"version\":\(TimerRecord.version),\"timer\":".utf8)
+    let dense = Data(beginning.filter { !spaces.contains($0) })
+    return !dense.isEmpty && dense.count <= ours.count && ours.starts(with: dense)
+  }
+
+  private static let beginningBytes = 512
+  private static let spaces = Set(" \n\r\t".utf8)
+}

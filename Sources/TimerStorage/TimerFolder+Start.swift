@@ -1,0 +1,452 @@
+import Foundation
+public import TimerCore
+
+/// What a start has to do once it has read everything.
+struct StartWork {
+  /// Why it could not be done yet; nil before the first try.
+  var error: DiskError?
+  /// A damaged log, to be kept beside.
+  var damagedLog: Data?
+  /// The folder's history begins here.
+  var writesHistory = false
+  /// Revisions may have been given that nobody knows of.
+  var skipsRevisions = false
+  /// Damaged files, to be put aside.
+  var damaged: [FileName] = []
+  var faults: [FileFault] = []
+  var remarks: [String] = []
+}
+
+extension TimerFolder {
+  /// Makes the folder where there is none, and owns it from then on; `clock` is what the clocks say now.
+  public init(path: String, clock: ClockReading) throws(FolderError) {
+    try self.init(path: path, clock: clock, isRestored: false)
+  }
+
+  /// `isRestored`: it takes the place of another folder, whose changes were answered.
+  init(path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
+    var start = StartWork()
+    let inside = path + "/" + JSONFolder.insideName
+    let found: ChangeLog.Found
+    var lock: FolderLock?
+    do throws(DiskError) { try Disk.makeFolders(path) } catch { throw .disk(error) }
+    // A lock that is there already is taken first; to make one is to change the folder.
+    if Disk.place(inside + "/lock") != nil { lock = try FolderLock(inside + "/lock") }
+    do throws(DiskError) { (folder, found) = try JSONFolder.read(path) } catch {
+      throw .disk(error)
+    }
+    if let version = found.newerVersion {
+      throw .newer(file: JSONFolder.insideName + "/log", version: version)
+    }
+    try Self.checkVersions(&folder)
+    self.clock = clock
+    register = RequestRegister()
+    let origin = try Self.history(inside + "/history")
+    if case .own(let name) = origin, !isRestored, found.damaged == nil {
+      history = name
+    } else {
+      history = HistoryFile.newName()
+      start.writesHistory = true
+    }
+    start.skipsRevisions = isRestored || found.damaged != nil || origin == .foreign
+    start.damagedLog = found.damaged
+    if found.damaged != nil {
+      start.faults.append(
+        FileFault(
+          fileName: FileName(JSONFolder.insideName + "/log"),
+          fault: .malformed("entries of the log are damaged; the others were kept")))
+    }
+    if origin == .foreign {
+      start.remarks.append(
+        "the data folder is a copy of another one, or its history is damaged: it begins a history of its own"
+      )
+    }
+    self.lock = lock
+    self.start = start
+    try replay(found, isOwn: origin != .foreign && origin != .none)
+    try restoreRegister(found.steps)
+    // Where there is nothing to read, nothing can be of a newer version.
+    do throws(DiskError) {
+      guard try folder.fileNames().isEmpty else { return }
+    } catch {
+      throw .disk(error)
+    }
+    try own()
+  }
+
+  /// Makes the lock where nobody has made it before.
+  private mutating func own() throws(FolderError) {
+    guard lock == nil else { return }
+    do throws(DiskError) { try Disk.makeFolders(folder.inside) } catch { throw .disk(error) }
+    let lock = try FolderLock(lockPath)
+    // Best effort here: it is done again with the rest.
+    try? lock.nameOwner(lockPath)
+    self.lock = lock
+  }
+
+  private static func history(_ path: String) throws(FolderError) -> HistoryFile.Found {
+    let contents: Data
+    do throws(DiskError) { contents = try Disk.read(path) } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { return .none }
+      throw .disk(error)
+    }
+    if let version = HistoryFile.newerVersion(contents) {
+      throw .newer(file: JSONFolder.insideName + "/history", version: version)
+    }
+    return HistoryFile.found(contents, at: path)
+  }
+
+  // MARK: The log
+
+  /// Decides on each file that the log has: the log's last word, or what somebody has put there since.
+  private mutating func replay(_ found: ChangeLog.Found, isOwn: Bool) throws(FolderError) {
+    var last: [FileName: FileChange] = [:]
+    var said: [FileName: Set<Data>] = [:]
+    for change in found.steps.flatMap(\.changes) {
+      last[change.fileName] = change
+      if let contents = change.contents { said[change.fileName, default: []].insert(contents) }
+    }
+    let age = FileAge(log: found.times, history: isOwn ? Disk.times(historyPath) : nil)
+    for (name, change) in last {
+      guard name.isValue, folder.hasFile(name) else {
+        folder.put(change)
+        continue
+      }
+      let isYounger = Disk.times(folder.filePath(name)).map(age.isYounger) ?? false
+      try replay(change, said: said[name] ?? [], isYounger: isYounger)
+    }
+  }
+
+  private mutating func replay(
+    _ change: FileChange, said: Set<Data>, isYounger: Bool
+  ) throws(FolderError) {
+    let name = change.fileName
+    let fault: RecordFault?
+    do throws(RecordFault) {
+      let bytes = try read(inFile: name)
+      if said.contains(bytes) { return folder.put(change) }
+      _ = try Self.record(bytes, in: name)
+      fault = nil
+    } catch {
+      fault = error
+    }
+    switch fault {
+    case .newerVersion(let version): throw .newer(file: name.text, version: version)
+    case nil where isYounger || change.isGoneAlready:
+      start?.remarks.append(
+        "\(name) was put there by others after the last change: it counts, and not the log's last state"
+      )
+    case nil, .malformed, .contradiction:
+      folder.put(change)
+    case .unreadable where !isYounger:
+      folder.put(change)
+    case .unreadable(let error):
+      hold(change, .unreadable(error))
+    case .foreign(let why):
+      hold(change, .foreign(why))
+    }
+  }
+
+  /// The file is not ours; what it would be stays in the log.
+  private mutating func hold(_ change: FileChange, _ fault: RecordFault) {
+    block(change.fileName, fault)
+    start?.faults.append(FileFault(fileName: change.fileName, fault: fault))
+    folder.put(change)
+  }
+
+  /// What earlier processes knew of named changes: in the file, and since then in the log.
+  private mutating func restoreRegister(_ steps: [FolderStep]) throws(FolderError) {
+    let later = servers(steps).flatMap(\.lastClocks)
+    if folder.has(RequestRegister.fileName) {
+      let contents: Data
+      do throws(DiskError) { contents = try folder.readFile(RequestRegister.fileName) } catch {
+        throw .disk(error)
+      }
+      do { try register.restore(contents, on: clock, by: later) } catch {
+        start?.damaged.append(RequestRegister.fileName)
+        start?.faults.append(
+          FileFault(fileName: RequestRegister.fileName, fault: .malformed("\(error)")))
+      }
+    }
+    for step in steps {
+      let server = Self.serverRecord(in: step)
+      for change in step.changes {
+        guard let id = change.fileName.key.flatMap(TimerID.init) else { continue }
+        let record = change.contents.flatMap { try? TimerRecord(contents: $0, id: id) }
+        let shift = (record?.clock ?? server?.clock)?.shift(to: clock, by: later) ?? .zero
+        if let record {
+          register.note(record, shift: shift)
+        } else if change.contents == nil, let server {
+          register.note(removalOf: id, in: server, shift: shift)
+        }
+      }
+      if let server {
+        let shift = server.clock?.shift(to: clock, by: later) ?? .zero
+        register.note(unchangedIn: server, shift: shift)
+      }
+    }
+  }
+
+  /// The server's record in its file, and those in the log since, as far as they can be read.
+  private mutating func servers(_ steps: [FolderStep]) -> [ServerRecord] {
+    let inFile = try? folder.readFile(ServerRecord.fileName)
+    let first = inFile.flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
+    return ([first] + steps.map(Self.serverRecord)).compactMap(\.self)
+  }
+
+  private static func serverRecord(in step: FolderStep) -> ServerRecord? {
+    step.changes.first { $0.fileName == ServerRecord.fileName }?.contents
+      .flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
+  }
+
+  /// What the server's own files say, whatever the log has for them.
+  private static func checkVersions(_ folder: inout JSONFolder) throws(FolderError) {
+    for (name, known) in [
+      (ServerRecord.fileName, ServerRecord.currentVersion),
+      (RequestRegister.fileName, RequestRegister.version),
+    ] where folder.hasFile(name) {
+      let contents: Data
+      do throws(DiskError) { contents = try folder.readFile(name) } catch { throw .disk(error) }
+      try checkVersion(contents, known, name)
+    }
+  }
+
+  private static func checkVersion(
+    _ contents: Data, _ known: Int, _ fileName: FileName
+  ) throws(FolderError) {
+    let version = try? JSONDecoder().decode(TimerFileVersion.self, from: contents).version
+    guard let version, version > known else { return }
+    throw .newer(file: fileName.text, version: version)
+  }
+
+  // MARK: Timers
+
+  /// Reads every timer, and then finishes what a crash left half done. A file that holds none costs no other: one of
+  /// ours is put aside, and what is not ours, or can't be read, is left.
+  public mutating func load() throws(FolderError) -> Contents {
+    var contents = Contents()
+    var faults: [FileFault] = []
+    let names: [FileName]
+    do throws(DiskError) { names = try folder.fileNames() } catch { throw .disk(error) }
+    for name in names {
+      switch scan(name) {
+      case .success(let record): contents.timers.append(record)
+      case .failure(.newerVersion(let version)): throw .newer(file: name.text, version: version)
+      case .failure(let fault):
+        block(name, fault)
+        if !(start?.faults ?? []).contains(where: { $0.fileName == name }) {
+          faults.append(FileFault(fileName: name, fault: fault))
+        }
+      }
+    }
+    contents.server = try loadServer(&contents.timers, &faults)
+    try own()
+    contents.requests = register.requests
+    memory = [:]
+    for record in contents.timers { memory[record.timer.id] = record }
+    server = contents.server
+    server.removals = []
+    server.unchanged = nil
+    try settle(&contents, faults)
+    contents.history = history
+    folder.sparesChangesByOthers = true
+    return contents
+  }
+
+  private mutating func scan(_ name: FileName) -> Result<TimerRecord, RecordFault> {
+    Result { () throws(RecordFault) in
+      let contents: Data
+      do throws(DiskError) { contents = try folder.read(name) } catch {
+        throw Self.fault(of: error)
+      }
+      return try Self.record(contents, in: name)
+    }
+  }
+
+  /// Reads what is in a timer's file on the disk now.
+  mutating func record(inFile fileName: FileName) throws(RecordFault) -> TimerRecord {
+    try Self.record(read(inFile: fileName), in: fileName)
+  }
+
+  private mutating func read(inFile fileName: FileName) throws(RecordFault) -> Data {
+    do { return try folder.readFile(fileName) } catch { throw Self.fault(of: error) }
+  }
+
+  private static func fault(of error: DiskError) -> RecordFault {
+    error.code == EISDIR ? .foreign("it is no file") : .unreadable(error)
+  }
+
+  /// What a file holds; a fault tells whether it is one of ours.
+  static func record(
+    _ contents: Data, in fileName: FileName
+  ) throws(RecordFault) -> TimerRecord {
+    do throws(RecordFault) {
+      guard let key = fileName.key, let id = TimerID(key) else {
+        throw .contradiction("the file's name is no timer's")
+      }
+      return try TimerRecord(contents: contents, id: id)
+    } catch {
+      switch error {
+      case .malformed(let why), .contradiction(let why):
+        if TimerFileMark.isOurs(contents, key: fileName.key) { throw error }
+        throw .foreign(why)
+      case .newerVersion(let version):
+        if TimerFileMark.namesTimer(contents) { throw error }
+        throw .foreign("it has the version \(version)")
+      case .unreadable, .foreign: throw error
+      }
+    }
+  }
+
+  // MARK: Revisions
+
+  /// What the server remembers; a count that can't be known goes on well above all that is to be seen.
+  private mutating func loadServer(
+    _ timers: inout [TimerRecord], _ faults: inout [FileFault]
+  ) throws(FolderError) -> ServerRecord {
+    var server = ServerRecord()
+    var isLost = false
+    if folder.has(ServerRecord.fileName) {
+      let contents: Data
+      do throws(DiskError) { contents = try folder.read(ServerRecord.fileName) } catch {
+        throw .disk(error)
+      }
+      try Self.checkVersion(contents, ServerRecord.currentVersion, ServerRecord.fileName)
+      do throws(RecordFault) { server = try ServerRecord(contents: contents) } catch {
+        faults.append(FileFault(fileName: ServerRecord.fileName, fault: error))
+        isLost = true
+      }
+    } else if start?.writesHistory == false {
+      // Whoever has a history and a revision has had a record.
+      isLost = timers.contains { $0.timer.revision > 0 } || !register.requests.isEmpty
+      if isLost {
+        start?.remarks.append("the server's own record .server is missing")
+      }
+    }
+    for index in timers.indices {
+      // Nobody counts that far: it was written by hand, and would be in the way of all that come after.
+      let revision = timers[index].timer.revision
+      if revision > max(Self.revisionByHandMax, server.revisionCeiling) {
+        timers[index].timer.revision = 0
+      }
+    }
+    if isLost, start != nil {
+      history = HistoryFile.newName()
+      start?.writesHistory = true
+    }
+    if isLost || start?.skipsRevisions ?? false {
+      let seen = timers.map(\.timer.revision) + register.requests.map(\.revision)
+      server.revisionCeiling =
+        max(server.revisionCeiling, seen.max() ?? 0) + Self.revisionsSkipped
+    }
+    return server
+  }
+
+  private static let revisionsSkipped = 1_000_000
+  /// Half of what a file may tell, so that the count that goes on from there never reaches that.
+  private static let revisionByHandMax = TimerLimits.revisionMax / 2
+
+  // MARK: Changing the folder
+
+  /// Does what a start has to do; a disk that refuses for now does not keep the timers from being read.
+  private mutating func settle(
+    _ contents: inout Contents, _ faults: [FileFault]
+  ) throws(FolderError) {
+    let damaged = faults.filter(\.fault.isDamage).map(\.fileName)
+    let isFirst = start != nil
+    start?.damaged += damaged
+    start?.faults += faults
+    do throws(DiskError) {
+      try finishStart {
+        contents.faults = $0.faults
+        contents.remarks = $0.remarks
+      }
+    } catch {
+      guard error.mayPass else { throw .disk(error) }
+      contents.faults = start?.faults ?? []
+      contents.remarks = start?.remarks ?? []
+    }
+    if !isFirst { contents.faults = faults.map { putAside($0) } }
+    contents.quarantined = folder.quarantined
+  }
+
+  private mutating func putAside(_ fault: FileFault) -> FileFault {
+    var fault = fault
+    if fault.fault.isDamage { fault.movedTo = try? folder.quarantine(fault.fileName) }
+    return fault
+  }
+
+  /// Does what is left of a start, if anything is: after reading, the folder may be changed.
+  mutating func finishStart(_ done: (StartWork) -> Void = { _ in }) throws(DiskError) {
+    guard start != nil else { return }
+    do throws(DiskError) { try changeAfterReading() } catch {
+      start?.error = error
+      throw error
+    }
+    if let start { done(start) }
+    start = nil
+  }
+
+  private mutating func changeAfterReading() throws(DiskError) {
+    if lock == nil {
+      do throws(FolderError) { try own() } catch {
+        if case .disk(let error) = error { throw error }
+        throw DiskError("lock", lockPath, code: EWOULDBLOCK)
+      }
+    }
+    try folder.checkIsWritable()
+    try lock?.nameOwner(lockPath)
+    try folder.removeLeftovers()
+    if let log = start?.damagedLog {
+      let moved = try folder.quarantine(log, as: FileName("log"))
+      start?.damagedLog = nil
+      note(movedTo: moved, FileName(JSONFolder.insideName + "/log"))
+    }
+    for name in start?.damaged ?? [] {
+      if folder.hasFile(name) { note(movedTo: try folder.quarantine(name), name) }
+    }
+    start?.damaged = []
+    if start?.writesHistory ?? false {
+      try HistoryFile.write(history, to: historyPath)
+    }
+    try folder.cutTornEnd()
+    if !register.requests.isEmpty {
+      folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
+    }
+    try folder.checkpoint()
+    try folder.syncNames()
+  }
+
+  private mutating func note(movedTo place: String, _ fileName: FileName) {
+    for index in start?.faults.indices ?? 0..<0
+    where start?.faults[index].fileName == fileName {
+      start?.faults[index].movedTo = place
+    }
+  }
+
+  /// Why nothing can be changed, since the start is not done yet.
+  public var startTrouble: StorageTrouble? {
+    start?.error.map(StorageTrouble.init)
+  }
+}
+
+/// Tells whether a file was put into a folder after the last change that the log has.
+private struct FileAge {
+  private let isYoungerThan: ((FileTimes) -> Bool)?
+
+  /// `history` is nil where the folder is a copy, or was never told from one: then the times of files are those of the
+  /// copying.
+  init(log: FileTimes?, history: FileTimes?) {
+    guard let log, let history else {
+      isYoungerThan = nil
+      return
+    }
+    isYoungerThan =
+      HistoryFile.isTouched(history)
+      ? { $0.modified > log.modified } : { $0.changed > log.changed }
+  }
+
+  func isYounger(_ file: FileTimes) -> Bool {
+    isYoungerThan?(file) ?? false
+  }
+}

@@ -1,0 +1,121 @@
+import Testing
+import TimerCore
+import TimerStorage
+import WebSocketTransport
+
+@testable import TimerServer
+
+@Suite struct `A disk that takes no changes` {
+  private let full = StorageTrouble(
+    reason: "the disk refuses: No space left on device", description: "write /data/log: no space")
+
+  @Test func `is told to who asks whether the server is ready, and why`() {
+    var bench = HubBench.make()
+    let before = bench.http("GET", "/readyz").status
+
+    bench.handle(.disk(.writable(full)))
+    let ready = bench.http("GET", "/readyz")
+    let health = bench.http("GET", "/healthz")
+
+    #expect(before == 200)
+    #expect(ready.status == 503)
+    #expect(Message(ready.body)["reason"] as? String == full.reason)
+    #expect(health.status == 200)
+    #expect(Message(health.body)["writable"] as? Bool == false)
+    #expect(Message(health.body)["reason"] as? String == full.reason)
+  }
+
+  @Test func `is told no more when it takes changes again`() {
+    var bench = HubBench.make()
+    bench.handle(.disk(.writable(full)))
+
+    bench.handle(.disk(.writable(nil)))
+
+    #expect(bench.http("GET", "/readyz").status == 200)
+    #expect(Message(bench.http("GET", "/healthz").body)["writable"] == nil)
+  }
+
+  @Test func `fills no log when it fails now and then`() {
+    var bench = HubBench.make()
+    let before = bench.logged.count
+
+    for _ in 1...50 {
+      bench.handle(.disk(.writable(full)))
+      bench.handle(.disk(.writable(nil)))
+    }
+
+    #expect(bench.logged.count - before == 2)
+  }
+
+  @Test func `is in the log after all when it goes on`() {
+    var bench = HubBench.make()
+    for trouble in [full, nil, full] { bench.handle(.disk(.writable(trouble))) }
+    let before = bench.errorsLogged.count
+    bench.wait(11)
+
+    for _ in 1...3 {
+      let asker = bench.connect()
+      bench.send(#"{"command":"start","timer":"tea","duration":300}"#, from: asker)
+      bench.failStore()
+    }
+
+    #expect(bench.errorsLogged.count - before == 1)
+  }
+}
+
+@Suite struct `Another data folder in place of the one before` {
+  /// A hub with two timers, what the folder of another time holds, and somebody who looks on.
+  private func restored() throws -> (
+    bench: HubBench, contents: TimerFolder.Contents, subscriber: ConnectionID
+  ) {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"tea","duration":300,"requestId":"once"}"#)
+    var contents = TimerFolder.Contents()
+    contents.timers = Array(bench.records.values)
+    contents.timers[0].answered = []
+    contents.history = "another history"
+    contents.server = ServerRecord(revisionCeiling: 2_000_000)
+    bench.ask(#"{"command":"pause","timer":"tea"}"#)
+    bench.ask(#"{"command":"start","timer":"oven","duration":60}"#)
+    let subscriber = bench.subscriber(to: "*")
+    return (bench, contents, subscriber)
+  }
+
+  @Test func `brings its timers, and takes those away that it has not`() throws {
+    var (bench, contents, subscriber) = try restored()
+
+    bench.handle(.disk(.restored(contents)))
+    bench.store()
+
+    let heard = bench.messages(to: subscriber)
+    #expect(heard.contains { $0.cause == "external" && $0.timers.first?.text("timer") == "tea" })
+    #expect(
+      heard.contains { $0["event"] as? String == "removed" && $0["timer"] as? String == "oven" })
+    #expect(bench.closeCodes[subscriber] == .serviceRestart)
+    let state = bench.ask(#"{"command":"get","timer":"tea"}"#).timer
+    #expect(state?.text("status") == "running")
+    #expect(try #require(state?.revision) > 2_000_000)
+    #expect(bench.hub.history == "another history")
+  }
+
+  @Test func `has not heard of what was asked for on its way`() throws {
+    var (bench, contents, _) = try restored()
+    let asker = bench.connect()
+    bench.send(#"{"id":1,"command":"finish","timer":"tea"}"#, from: asker)
+
+    bench.handle(.disk(.restored(contents)))
+
+    let reply = bench.messages(to: asker).first { $0["reply"] != nil }
+    #expect(reply?.code == "storageFailed")
+  }
+
+  @Test func `does not know the named changes of the one before`() throws {
+    var (bench, contents, _) = try restored()
+    bench.handle(.disk(.restored(contents)))
+    bench.store()
+
+    bench.ask(#"{"command":"start","timer":"tea","duration":9,"force":true,"requestId":"once"}"#)
+
+    #expect(bench.records.values.contains { $0.timer.run?.type == .countdown(9) })
+  }
+}
