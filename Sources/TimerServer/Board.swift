@@ -138,17 +138,11 @@ struct Board {
       cause: change.command.cause)
   }
 
-  /// The crossings of zero that are due for a timer at `now`, as one step; nil when none is, or while an earlier one
-  /// is on its way to the disk.
-  ///
-  /// One write at a time, so that a countdown that repeats faster than the disk can follow has no more than one
-  /// under way, whatever falls due meanwhile.
+  /// The crossings of zero that are due for a timer at `now`, as one step; nil when none is.
   func crossing(
     of id: TimerID, at now: Instant, late: Bool = false, isDelivered: Bool
   ) -> Proposal? {
-    guard let slot = slots[id], slot.crossingTicket == nil, var timer = slot.latest else {
-      return nil
-    }
+    guard var timer = latest(id) else { return nil }
     var crossings: [ZeroCrossing] = []
     while let crossing = timer.crossingZero(at: now) {
       crossings.append(crossing)

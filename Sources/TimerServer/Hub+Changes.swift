@@ -19,7 +19,18 @@ extension Hub {
     return write.ticket
   }
 
+  /// Decides on the zeros of a timer that are due, together.
+  ///
+  /// One write at a time, so that a countdown that repeats faster than the disk can follow has no more than one
+  /// under way, whatever falls due meanwhile.
   mutating func crossZero(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
+    guard !board.isCrossingUnderWay(id) else { return }
+    crossDueZeros(id, at: now, &actions)
+  }
+
+  /// Decides on the zeros of a timer that are due, whatever is under way: a change that somebody asks for comes after
+  /// them, also while they wait for their turn or for the disk.
+  mutating func crossDueZeros(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
     // The screens that followed it before a restart may not be back yet: they are sent it when they come.
     let isAwaited = untouched.contains(id) && lateEnds.isEarly(now)
     let isDelivered = !isAwaited || !channels.groups(hearing: id).isEmpty

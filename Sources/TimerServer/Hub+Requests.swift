@@ -70,6 +70,7 @@ extension Hub {
     by requester: Requester, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
     if let error = obstacle(to: id) { throw Postponed(error: error, timer: id) }
+    crossDueZeros(id, at: now, &actions)
     let proposal: Proposal
     do { proposal = try board.proposal(change, for: id, at: now) } catch {
       throw Postponed(
@@ -103,6 +104,9 @@ extension Hub {
     _ press: Instant?, _ named: NamedRequest?, _ message: ClientMessage, by requester: Requester,
     _ grant: Grant, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
+    for id in board.activeIDs where grant.scope.contains(id) {
+      crossDueZeros(id, at: now, &actions)
+    }
     var proposals: [Proposal] = []
     for id in board.activeIDs where grant.scope.contains(id) {
       // A timer that changed since the press ends at that change: it vetoes the others no more than itself.

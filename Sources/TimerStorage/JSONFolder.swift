@@ -21,6 +21,8 @@ public struct JSONFolder {
   private var unsynced: [FileName: Data?] = [:]
   /// Removals that somebody else made: what is there under such a name was put there since.
   private var goneAlready: Set<FileName> = []
+  /// Files whose contents no log has: a name without them would be all that a power cut leaves.
+  private var unlogged: Set<FileName> = []
   /// Files that are not ours to replace for now; what they are to become stays in the log.
   private var heldBack: Set<FileName> = []
   /// Something that is held back is not in the log yet.
@@ -89,9 +91,16 @@ public struct JSONFolder {
     unwritten[fileName].map { $0 != nil } ?? false
   }
 
-  /// Has a file written with the others, though no log knows of it.
+  /// Has a file written with the others, though no log knows of it: its contents are on the disk before its name is.
+  mutating func putUnlogged(_ change: FileChange) {
+    put(change)
+    unlogged.insert(change.fileName)
+  }
+
+  /// Has a file written with the others, as the log has it.
   mutating func put(_ change: FileChange) {
     unwritten.updateValue(change.contents, forKey: change.fileName)
+    unlogged.remove(change.fileName)
     if change.isGoneAlready {
       goneAlready.insert(change.fileName)
     } else {
@@ -241,6 +250,11 @@ public struct JSONFolder {
 
   // MARK: Changing
 
+  /// Whether the next step, or probe, has to empty the log first.
+  var isLogInDoubt: Bool { log.isInDoubt }
+  /// Whether a log that is emptied gives the disk room.
+  var canGiveRoom: Bool { !log.isInDoubt && !log.isEmpty }
+
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
   ///
   /// `isOwned` throws when the folder is no longer ours. It is asked before and after, as it is whether the folder and
@@ -251,13 +265,7 @@ public struct JSONFolder {
     try checkPlace()
     try isOwned()
     if log.isInDoubt { try emptyLog() }
-    do { try log.append(steps) } catch {
-      // A full disk may have room again once the log is empty.
-      guard error.isOfFullDisk, !log.isInDoubt, !log.isEmpty else { throw error }
-      try checkpoint()
-      guard isCheckpointed else { throw error }
-      try log.append(steps)
-    }
+    try log.append(steps)
     do throws(DiskError) {
       try checkPlace()
       try isOwned()
@@ -270,7 +278,13 @@ public struct JSONFolder {
 
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
   public mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
-    try commit(steps) { () throws(DiskError) in }
+    do { try commit(steps) { () throws(DiskError) in } } catch {
+      // A full disk may have room again once the log is empty.
+      guard error.isOfFullDisk, canGiveRoom else { throw error }
+      try checkpoint()
+      guard isCheckpointed else { throw error }
+      try commit(steps) { () throws(DiskError) in }
+    }
   }
 
   /// Has the disk prove that it takes changes.
@@ -358,7 +372,8 @@ public struct JSONFolder {
       known[fileName] = nil
       return true
     }
-    let staged = try StagedFile(contents, in: path, as: fileName)
+    let staged = try StagedFile(
+      contents, in: path, as: fileName, isSynced: unlogged.contains(fileName))
     let fresh = staged.signature
     try staged.place()
     known[fileName] = fresh

@@ -8,9 +8,10 @@ import TimerCore
 enum TimerFileMark {
   /// `key` is the timer that the file's name tells, if it tells one.
   ///
-  /// A file of nothing, or of zeros, as a power cut leaves it, has nothing that somebody could miss, and counts as ours.
+  /// A file of nothing, or one that begins with zeros, as a power cut leaves it where a page was not written, counts as
+  /// ours: no program's JSON begins so.
   static func isOurs(_ contents: Data, key: String?) -> Bool {
-    if contents.allSatisfy({ $0 == 0 }) { return true }
+    if contents.first ?? 0 == 0 { return true }
     guard let json = try? JSONSerialization.jsonObject(with: contents, options: .fragmentsAllowed)
     else { return isBeginning(contents, key) }
     return (json as? [String: Any]).map { isTimer($0, key) } ?? false

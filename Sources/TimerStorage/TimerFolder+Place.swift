@@ -70,6 +70,7 @@ extension TimerFolder {
     case .otherFolder(let place):
       if let contents = try recover(from: place) { return contents }
     }
+    prepareForEmptying()
     do throws(DiskError) { try folder.probe() } catch { throw StorageTrouble(error) }
     return nil
   }
@@ -123,7 +124,8 @@ extension TimerFolder {
       folder.put(FileChange(ServerRecord.fileName, server.contents()))
     }
     if !register.requests.isEmpty {
-      folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
+      folder.putUnlogged(
+        FileChange(RequestRegister.fileName, register.contents(on: clock)))
     }
   }
 

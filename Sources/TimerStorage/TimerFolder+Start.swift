@@ -411,7 +411,8 @@ extension TimerFolder {
     }
     try folder.cutTornEnd()
     if !register.requests.isEmpty {
-      folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
+      folder.putUnlogged(
+        FileChange(RequestRegister.fileName, register.contents(on: clock)))
     }
     try folder.checkpoint()
     try folder.syncNames()

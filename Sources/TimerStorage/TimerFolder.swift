@@ -75,13 +75,35 @@ public struct TimerFolder {
     try finishStart()
     if let newest = writes.last(where: { $0.clock != nil })?.clock { clock = newest }
     var contents = ServerContents()
+    let steps = writes.map { $0.step(&contents) }
+    do { try commit(steps) } catch {
+      // A full disk may have room again once the log is empty.
+      guard error.isOfFullDisk, folder.canGiveRoom else { throw error }
+      try checkpoint()
+      guard folder.isCheckpointed else { throw error }
+      try commit(steps)
+    }
+    for write in writes { keep(write) }
+  }
+
+  private mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
+    prepareForEmptying()
     let (lock, lockPath) = (lock, lockPath)
-    try folder.commit(writes.map { $0.step(&contents) }) { () throws(DiskError) in
+    try folder.commit(steps) { () throws(DiskError) in
       guard let place = lock?.place, place == Disk.place(lockPath) else {
         throw DiskError("find", lockPath, code: ESTALE)
       }
     }
-    for write in writes { keep(write) }
+  }
+
+  /// A log that is about to be emptied takes with it what it alone knew of named changes, unless they are in their file.
+  mutating func prepareForEmptying() {
+    if folder.isLogInDoubt { putRegister() }
+  }
+
+  mutating func putRegister() {
+    guard register.hasNews else { return }
+    folder.putUnlogged(FileChange(RequestRegister.fileName, register.contents(on: clock)))
   }
 
   private mutating func keep(_ write: TimerWrite) {
@@ -115,9 +137,7 @@ public struct TimerFolder {
     if let error = start?.error { throw error }
     try finishStart()
     try checkPlace()
-    if register.hasNews {
-      folder.put(FileChange(RequestRegister.fileName, register.contents(on: clock)))
-    }
+    putRegister()
     try folder.checkpoint(staysBusy: staysBusy)
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TimerCore
 import WebSocketTransport
@@ -112,5 +113,43 @@ import WebSocketTransport
     let restarted = bench.restarted(after: 1)
 
     #expect(restarted.pendingWrites.count == 50)
+  }
+
+  @Test(arguments: ["pause", "finish", "update"])
+  func `comes before a change that finds it due, though the disk refused it just now`(
+    _ command: String
+  ) {
+    var bench = repeating(1, every: "5")
+    let client = bench.subscriber(to: "t0")
+    bench.jump(5)
+    bench.failStore()
+    bench.jump(0.2)
+
+    bench.send(
+      #"{"id":1,"command":"\#(command)","timer":"t0","title":"x"}"#
+        .replacingOccurrences(of: command == "update" ? "§" : #","title":"x""#, with: ""),
+      from: client)
+    bench.store()
+
+    let heard = bench.messages(to: client)
+    #expect(heard.map { $0.cause ?? "reply" }.first == "ended")
+    #expect(heard.first?.number("endedAt") == 1_764_480_005.25)
+    #expect(heard.count { $0.cause == "ended" } == 1)
+  }
+
+  @Test func `comes before a change while an earlier crossing is on its way`() {
+    var bench = repeating(1, every: "1")
+    let client = bench.subscriber(to: "t0")
+    bench.jump(1)
+    bench.jump(2.5)
+
+    bench.send(#"{"id":1,"command":"finishAll"}"#, from: client)
+    bench.store()
+
+    let heard = bench.messages(to: client)
+    #expect(
+      heard.compactMap { $0.number("endedAt") }
+        == [1_764_480_001.25, 1_764_480_002.25, 1_764_480_003.25])
+    #expect(heard.last?.timers.first?.number("elapsedTime") == 0.5)
   }
 }

@@ -5,7 +5,7 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-@Suite struct `A disk that takes no changes` {
+@Suite struct `A disk that refuses changes` {
   private let full = StorageTrouble(
     reason: "the disk refuses: No space left on device", description: "write /data/log: no space")
 
