@@ -428,7 +428,8 @@ class Referee:
             self.verdict.crossings = sum(map(len, told.values()))
             self.verdict.late = sum(bool(push.message.get("late")) for ends in told.values() for _, push in ends)
         for timer, zero, life in self.crossings():
-            if not any(abs(instant - zero) <= SAME_CROSSING for instant, _ in told.get(timer, [])):
+            ends = told.get(timer, [])
+            if not any(abs(instant - zero) <= SAME_CROSSING for instant, _ in ends) and not is_folded(zero, ends):
                 self.not_told(timer, zero, self.history.lives[life], watcher)
 
     def is_same_end(self, timer: str, earlier: int, first: Push, instant: int, second: Push) -> bool:
@@ -512,6 +513,22 @@ def is_zero_of(state: View, instant: int, tolerance: int) -> bool:
         return False
     rest = behind % length
     return min(rest, length - rest) <= tolerance
+
+
+def is_folded(zero: int, told: list[tuple[int, Push]]) -> bool:
+    """Whether the next end that was told stands for this one too: that of a countdown which was found so far behind,
+    after a stop while its disk hung, that its last crossing is told for all."""
+    later = min(((instant, push) for instant, push in told if instant > zero), default=None, key=lambda end: end[0])
+    if later is None or not later[1].message.get("late"):
+        return False
+    instant, push = later
+    state = View(push.message["timers"][0])
+    if state.at_zero != "repeat":
+        return False
+    length = state.duration - state.added
+    rest = (instant - zero) % length
+    is_far = instant - zero >= REPEATS_TOLD_ONE_BY_ONE * length - RESTART_TOLERANCE
+    return is_far and min(rest, length - rest) <= RESTART_TOLERANCE
 
 
 def could_have_made(request: Request, push: Push) -> bool:

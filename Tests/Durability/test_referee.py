@@ -7,7 +7,7 @@ import pytest
 import harness
 from history import History, Life, Push
 from model import View
-from referee import Referee, is_zero_of
+from referee import Referee, is_folded, is_zero_of
 
 
 @pytest.fixture(scope="module")
@@ -254,3 +254,17 @@ def test_a_countdown_far_behind_is_told_its_last_crossing(behind, at_zero, is_ri
         "stopDate": None, "pausePeriods": []})
 
     assert is_zero_of(state, state.zero + behind, 20_000) == is_right
+
+
+@pytest.mark.parametrize("repeats, late, at_zero, is_right", [
+    (16, True, "repeat", True), (20, True, "repeat", True), (15, True, "repeat", False), (20, False, "repeat", False),
+    (20, True, "overtime", False), (16.5, True, "repeat", False)])
+def test_an_end_stands_for_those_long_before_it(repeats, late, at_zero, is_right):
+    zero = 1_000_000_000
+    told = Push(0, 0, 0.0, {
+        "event": "snapshot", "cause": "ended", "endedAt": 0, **({"late": True} if late else {}), "timers": [{
+            "timer": "egg", "revision": 1, "status": "running", "atZero": at_zero, "title": "", "duration": 0.2,
+            "elapsedTime": 0, "time": 0.2, "addedTime": 0, "lastElapsedTimeCalculatedAt": 1000, "startDate": 1000,
+            "stopDate": None, "pausePeriods": []}]})
+
+    assert is_folded(zero, [(zero + int(repeats * 200_000), told)]) == is_right
