@@ -6,6 +6,7 @@ to hear each crossing exactly once, whenever the server ended. Without, what fal
 """
 
 import itertools
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
 
 from history import CAUSE_OF, History, Life, Push, Request
@@ -420,16 +421,17 @@ class Referee:
             if push.watcher != watcher or push.cause != "ended":
                 continue
             timer, instant = push.message["timers"][0]["timer"], micros(push.message["endedAt"])
-            for earlier, other in told.setdefault(timer, []):
+            ends = told.setdefault(timer, [])
+            for earlier, other in near(ends, instant):
                 if self.is_same_end(timer, earlier, other, instant, push):
                     self.told_twice(timer, instant, other, push)
-            told[timer].append((instant, push))
+            insort(ends, (instant, push), key=lambda end: end[0])
         if watcher == 0:
             self.verdict.crossings = sum(map(len, told.values()))
             self.verdict.late = sum(bool(push.message.get("late")) for ends in told.values() for _, push in ends)
         for timer, zero, life in self.crossings():
             ends = told.get(timer, [])
-            if not any(abs(instant - zero) <= SAME_CROSSING for instant, _ in ends) and not is_folded(zero, ends):
+            if not near(ends, zero) and not is_folded(zero, ends):
                 self.not_told(timer, zero, self.history.lives[life], watcher)
 
     def is_same_end(self, timer: str, earlier: int, first: Push, instant: int, second: Push) -> bool:
@@ -513,6 +515,13 @@ def is_zero_of(state: View, instant: int, tolerance: int) -> bool:
         return False
     rest = behind % length
     return min(rest, length - rest) <= tolerance
+
+
+def near(ends: list[tuple[int, Push]], instant: int) -> list[tuple[int, Push]]:
+    """Those of the ends, in their order, that may be of a crossing at this instant."""
+    first = bisect_left(ends, instant - SAME_CROSSING, key=lambda end: end[0])
+    last = bisect_right(ends, instant + SAME_CROSSING, key=lambda end: end[0])
+    return ends[first:last]
 
 
 def is_folded(zero: int, told: list[tuple[int, Push]]) -> bool:
