@@ -121,6 +121,7 @@ extension SharedTimer {
   private func applying(
     _ command: TimerCommand, at now: Instant
   ) throws(TimerRefusal) -> SharedTimer? {
+    let now = command.stopsCount ? notBeforeLastLap(now) : now
     var next = self
     // A press that a title or a message has overtaken counts from its own instant, and the timer's last change stays
     // the later of the two.
@@ -159,6 +160,12 @@ extension SharedTimer {
     return next
   }
 
+  /// A press that stops the count, and that a lap has overtaken, counts from that lap: what is noted of a run stays true.
+  private func notBeforeLastLap(_ press: Instant) -> Instant {
+    guard isRunning, let run, let last = laps.last else { return press }
+    return press + max(.zero, last - run.elapsed(at: press))
+  }
+
   private func startedRun() throws(TimerRefusal) -> RestoreTimerData {
     guard let run else { throw .timerHasNotStarted }
     return run
@@ -166,6 +173,14 @@ extension SharedTimer {
 }
 
 extension TimerCommand {
+  /// Whether a stopwatch shows no more than it counts up to this.
+  fileprivate var stopsCount: Bool {
+    switch self {
+    case .pause, .finish: true
+    default: false
+    }
+  }
+
   /// Whether it changes what the run counts.
   fileprivate var changesRun: Bool {
     switch self {

@@ -25,11 +25,19 @@ struct Board {
     var latest: SharedTimer?
     /// The write that `latest` waits for.
     var ticket: UInt64?
-    var answered: [AnsweredRequest] = []
-    /// The last crossings of zero, those whose write is under way included.
-    var ends: [TimerEnd] = []
+    /// What goes into the file beside the latest state.
+    var latestNotes = Notes()
+    /// What is in the file beside the durable one.
+    var durableNotes = Notes()
     /// The write of the crossing of zero that is under way.
     var crossingTicket: UInt64?
+  }
+
+  /// What is kept of a timer beside its state.
+  struct Notes: Equatable {
+    var answered: [AnsweredRequest] = []
+    /// The last crossings of zero.
+    var ends: [TimerEnd] = []
   }
 
   init(clock: ClockAnchor, server: ServerRecord = ServerRecord()) {
@@ -90,10 +98,12 @@ struct Board {
   mutating func restore(_ records: [TimerRecord]) {
     for record in records {
       revisions.note(record.timer.revision)
-      let timer = record.timer.numbered(record.timer.revision)
+    }
+    for record in records {
+      let timer = withRun(record.timer)
+      let notes = Notes(answered: record.answered, ends: record.ends)
       keep(
-        Slot(durable: timer, latest: timer, answered: record.answered, ends: record.ends),
-        of: timer.id)
+        Slot(durable: timer, latest: timer, latestNotes: notes, durableNotes: notes), of: timer.id)
     }
     publishedRevision = revisions.last
     recentEnds = RecentEnds(
@@ -107,26 +117,44 @@ struct Board {
     ownUnderWay = 0
     latestCount = 0
     lastReported = lastTicket
-    revisions.note(server.revisionCeiling)
+    revisions.beginAnew(server)
+  }
+
+  /// Whether a file's word for a revision can be believed.
+  func hasGiven(_ revision: Int?) -> Bool {
+    revision.map { $0 >= 1 && $0 <= revisions.last } ?? false
+  }
+
+  /// The timer of a file, with a run that can be told from others: one without a revision of its own, or with one that
+  /// was never given, takes that of the timer, or a new one.
+  mutating func withRun(_ timer: SharedTimer) -> SharedTimer {
+    var timer = timer
+    guard timer.run != nil else {
+      timer.runRevision = nil
+      return timer
+    }
+    if hasGiven(timer.runRevision) { return timer }
+    timer.runRevision = timer.revision > 0 ? timer.revision : revisions.next()
+    return timer
   }
 
   /// Crossings of a timer that nobody was there to be sent.
   func undeliveredEnds(_ id: TimerID) -> [Instant] {
-    slots[id]?.ends.filter { !$0.isDelivered }.map(\.at) ?? []
+    slots[id]?.durableNotes.ends.filter { !$0.isDelivered }.map(\.at) ?? []
   }
 
   /// Timers with a published crossing above a revision, sorted by name.
   func idsWithEnds(after revision: Int) -> [TimerID] {
     guard let ids = recentEnds.ids(after: revision) else {
-      return slots.filter { $0.value.ends.last?.revision ?? 0 > revision }.keys.sorted()
+      return slots.filter { $0.value.durableNotes.ends.last?.revision ?? 0 > revision }.keys
+        .sorted()
     }
     return ids.sorted()
   }
 
   /// The published crossings of a timer above a revision, oldest first.
   func ends(_ id: TimerID, after revision: Int) -> [TimerEnd] {
-    guard let slot = slots[id], slot.durable != nil else { return [] }
-    return slot.ends.filter { $0.revision > revision && $0.revision <= publishedRevision }
+    slots[id]?.durableNotes.ends.filter { $0.revision > revision } ?? []
   }
 
   /// What a change would make of a timer, by the rules.
@@ -178,12 +206,14 @@ struct Board {
       slot.latest = proposal.after
       if let named {
         let request = named.answered(revision: revisions.last, at: now)
-        slot.answered = AnsweredRequest.keeping(slot.answered, and: request, at: now)
+        slot.latestNotes.answered = AnsweredRequest.keeping(
+          slot.latestNotes.answered, and: request, at: now)
         if proposal.after == nil { removals.append(.init(timer: proposal.id, request: request)) }
       }
       keep(slot, of: proposal.id)
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
+      change.notes.append(slot.latestNotes)
     }
     change.isOwn = proposals.contains { !$0.crossings.isEmpty }
     let unchanged = proposals.isEmpty ? named?.answered(revision: revisions.last, at: now) : nil
@@ -202,16 +232,16 @@ struct Board {
     guard !proposal.crossings.isEmpty else {
       let revision = revisions.next()
       proposal.after = proposal.after?.numbered(revision)
-      if proposal.after == nil { slot.ends = [] }
+      if proposal.after == nil { slot.latestNotes = Notes() }
       return proposal
     }
     proposal.crossings = proposal.crossings.map { crossing in
       let revision = revisions.next()
-      slot.ends.append(
+      slot.latestNotes.ends.append(
         TimerEnd(at: crossing.at, revision: revision, isDelivered: proposal.isDelivered))
       return crossing.numbered(revision)
     }
-    slot.ends = slot.ends.suffix(TimerEnd.kept)
+    slot.latestNotes.ends = slot.latestNotes.ends.suffix(TimerEnd.kept)
     slot.crossingTicket = lastTicket
     proposal.after = proposal.crossings.last?.timer
     return proposal
@@ -236,15 +266,21 @@ struct Board {
   private mutating func mark(
     _ id: TimerID, asDelivered isDelivered: Bool, at now: Instant, where isMeant: (TimerEnd) -> Bool
   ) -> TimerWrite? {
-    guard var slot = slots[id], slot.latest != nil, slot.ends.contains(where: isMeant) else {
-      return nil
-    }
+    guard var slot = slots[id], slot.latest != nil,
+      slot.latestNotes.ends.contains(where: isMeant)
+    else { return nil }
     lastTicket += 1
     let bases = Set([slot.ticket].compactMap(\.self))
-    for index in slot.ends.indices where isMeant(slot.ends[index]) {
-      slot.ends[index].isDelivered = isDelivered
-    }
+    slot.latestNotes.mark(asDelivered: isDelivered, where: isMeant)
+    slot.durableNotes.mark(asDelivered: isDelivered, where: isMeant)
     keep(slot, of: id)
+    // What is under way becomes durable with the mark, too.
+    for ticket in slot.ticket == nil ? [] : tickets {
+      guard let place = pending[ticket]?.proposals.firstIndex(where: { $0.id == id }) else {
+        continue
+      }
+      pending[ticket]?.notes[place].mark(asDelivered: isDelivered, where: isMeant)
+    }
     expectReport(of: PendingChange(ticket: lastTicket, isOwn: true))
     return TimerWrite(
       ticket: lastTicket, timers: [id: record(of: slot, at: now)], bases: bases,
@@ -260,7 +296,8 @@ struct Board {
   private func record(of slot: Slot, at now: Instant) -> TimerRecord? {
     slot.latest.map {
       TimerRecord(
-        timer: $0, clock: clock.reading(at: now), answered: slot.answered, ends: slot.ends)
+        timer: $0, clock: clock.reading(at: now), answered: slot.latestNotes.answered,
+        ends: slot.latestNotes.ends)
     }
   }
 
@@ -351,10 +388,11 @@ struct Board {
       revisions.recordWasStored(server)
       storedWallOffset = server.clock?.wallOffset
     }
-    for proposal in change.proposals {
+    for (proposal, notes) in zip(change.proposals, change.notes) {
       if let end = proposal.crossings.last?.timer { recentEnds.append(end.revision, of: end.id) }
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
+      slot.durableNotes = notes
       if slot.ticket == ticket { slot.ticket = nil }
       if slot.crossingTicket == ticket { slot.crossingTicket = nil }
       keep(slot, of: proposal.id)
@@ -379,12 +417,19 @@ struct Board {
       if slot.ticket == ticket {
         slot.latest = slot.durable
         slot.ticket = nil
-        slot.answered.removeAll { $0.revision > slot.durable?.revision ?? 0 }
-        slot.ends.removeAll { $0.revision > slot.durable?.revision ?? 0 }
+        slot.latestNotes = slot.durableNotes
       }
       keep(slot, of: proposal.id)
     }
     return change
+  }
+}
+
+extension Board.Notes {
+  fileprivate mutating func mark(
+    asDelivered isDelivered: Bool, where isMeant: (TimerEnd) -> Bool
+  ) {
+    for index in ends.indices where isMeant(ends[index]) { ends[index].isDelivered = isDelivered }
   }
 }
 
@@ -412,6 +457,8 @@ struct Proposal: Equatable {
 struct PendingChange {
   let ticket: UInt64
   var proposals: [Proposal] = []
+  /// What each of the timers keeps beside its state from then on.
+  var notes: [Board.Notes] = []
   var waiters: [Waiter] = []
   /// Whether it is the server's own work, which nobody waits for.
   var isOwn = false

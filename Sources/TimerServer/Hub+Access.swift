@@ -50,9 +50,10 @@ extension Hub {
     actions.transport.append(.close(connection, .policyViolation, reason: "wrong token"))
   }
 
-  func greet(
+  mutating func greet(
     _ connection: ConnectionID, _ role: Role, at now: Instant, _ actions: inout HubActions
   ) {
+    if status != publication.last { publication.isDoubtful = true }
     let hello = Hello(
       server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now,
       history: history, revision: board.publishedRevision, status: status)
@@ -66,7 +67,10 @@ extension Hub {
   ) -> ServerMessage {
     do throws(ErrorReply) {
       let token = try token(secret, from: session.address, at: now, &actions)
-      resubscribe(session, .all, at: now, &actions) { $0.accept(Grant(token)) }
+      let published = board.publishedRevision
+      resubscribe(session, .all, at: now, &actions) {
+        $0.accept(Grant(token), at: published)
+      }
       actions.log(.debug, "connection \(session.id.number) has token \(token.name) now")
       return .accepted(tag, .authenticated(role: token.role.rawValue))
     } catch {

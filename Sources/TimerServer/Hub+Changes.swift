@@ -127,6 +127,8 @@ extension Hub {
       let id = record.timer.id
       quarantine.forget(id)
       var timer = board.moved(record, at: now).timer
+      // A run that nobody began here is another one.
+      if !board.hasGiven(timer.runRevision) { timer.runRevision = nil }
       timer.changedAt = now
       timer.runChangedAt = now
       guard !timer.isSame(as: board.latest(id)) else { return }

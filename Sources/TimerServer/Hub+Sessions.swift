@@ -202,7 +202,10 @@ extension Hub {
         }
       case .unsubscribe(let selection):
         try grant.check(message.request)
-        resubscribe(session, selection, at: now, &actions) { $0.unsubscribe(selection) }
+        let published = board.publishedRevision
+        resubscribe(session, selection, at: now, &actions) {
+          $0.unsubscribe(selection, at: published)
+        }
         actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
       default:
         let outcome = try look(message.request, as: grant, receivedAt: receivedAt, at: now)
@@ -251,16 +254,40 @@ extension Hub {
     confirm(&actions)
     let timers = shown(selection, to: grant, at: now)
     actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
+    let published = board.publishedRevision
+    // What it was sent on this connection already is not sent again.
+    let missed = missedEnds(subscription, of: session, at: now)
     resubscribe(session, selection, at: now, &actions) {
       $0.subscribe(selection, interval: subscription.interval)
-      $0.accept($0.grant)
+      if $0.grant != grant { $0.accept($0.grant, at: published) }
     }
-    if let since = subscription.since, since.history == history,
-      since.revision <= board.publishedRevision
-    {
-      sendMissedEnds(after: since.revision, of: selection, to: session, at: now, &actions)
-    } else {
-      sendLateEnds(of: selection, to: session, at: now, &actions)
+    for (id, ends) in missed where session.hears(id) {
+      if subscription.since == nil, !session.heardEnds.insert(id).inserted { continue }
+      send(ends, of: id, to: session, at: now, &actions)
+    }
+  }
+
+  /// The ends that a new subscription brings, by timers: those that a client missed by its own account, or, of one that
+  /// gives none, those that nobody was there to be sent.
+  private func missedEnds(
+    _ subscription: Subscription, of session: Session, at now: Instant
+  ) -> [(id: TimerID, ends: [Instant])] {
+    let published = board.publishedRevision
+    guard let since = subscription.since else {
+      return lateEnds.among(subscription.selection, at: now).filter {
+        session.followedRevision(of: $0.id, published: published) == nil
+      }
+    }
+    guard since.history == history, since.revision <= published else { return [] }
+    let ids =
+      switch subscription.selection {
+      case .all: board.idsWithEnds(after: since.revision)
+      case .timers(let ids): Set(ids).sorted()
+      }
+    return ids.compactMap { id in
+      let known = session.followedRevision(of: id, published: published) ?? since.revision
+      let ends = board.ends(id, after: max(known, since.revision)).map(\.at)
+      return ends.isEmpty ? nil : (id, ends)
     }
   }
 
@@ -297,39 +324,6 @@ extension Hub {
     let group = channels.leave(channel)
     if let group, channels.group(channel) == nil { deadlines.remove(.tick(group)) }
     return group
-  }
-
-  /// Crossings that nobody was there to be sent go once to each client that comes back and can't say what it missed.
-  private mutating func sendLateEnds(
-    of selection: TimerSelection, to session: Session, at now: Instant,
-    _ actions: inout HubActions
-  ) {
-    guard !session.hasFollowedAll else { return }
-    for (id, ends) in lateEnds.among(selection, at: now)
-    where session.hears(id) && session.heardEnds.insert(id).inserted {
-      send(ends, of: id, to: session, at: now, &actions)
-    }
-  }
-
-  /// Crossings that a client missed, by its own account: each above the revision that it had followed the server to.
-  private mutating func sendMissedEnds(
-    after revision: Int, of selection: TimerSelection, to session: Session, at now: Instant,
-    _ actions: inout HubActions
-  ) {
-    // What it is sent now is not sent again when it asks for the same timer without saying since when.
-    let ids: [TimerID]
-    switch selection {
-    case .all:
-      session.hasFollowedAll = true
-      ids = board.idsWithEnds(after: revision)
-    case .timers(let chosen):
-      session.heardEnds.formUnion(chosen)
-      ids = Set(chosen).sorted()
-    }
-    for id in ids where session.hears(id) {
-      let ends = board.ends(id, after: revision).map(\.at)
-      if !ends.isEmpty { send(ends, of: id, to: session, at: now, &actions) }
-    }
   }
 
   private mutating func send(

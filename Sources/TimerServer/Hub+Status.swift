@@ -15,7 +15,7 @@ extension Hub {
   /// group costs what one tick does. What changes again and again is sent twice a second.
   mutating func publishStatus(at now: Instant, _ actions: inout HubActions) {
     let status = status
-    guard status != publication.last else { return }
+    guard status != publication.last || publication.isDoubtful else { return }
     if let due = publication.nextAt, due > now { return deadlines.set(.status, due) }
     publication = StatusPublication(last: status, nextAt: now + StatusPublication.pause)
     guard !sessions.isEmpty else { return }
@@ -28,6 +28,8 @@ extension Hub {
 /// The status that connections know, and when they may be told another one.
 struct StatusPublication {
   var last = ServerStatus()
+  /// Whether a newcomer was told another one, that may be over by now.
+  var isDoubtful = false
   /// nil: at once.
   var nextAt: Instant?
 

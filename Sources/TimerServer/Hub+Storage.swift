@@ -45,7 +45,7 @@ extension Hub {
     untouched = []
     board.restore(contents.timers)
     var proposals = contents.timers.map { record in
-      var timer = record.timer.numbered(record.timer.revision)
+      var timer = board.withRun(record.timer)
       timer.changedAt = now
       timer.runChangedAt = now
       return Proposal(id: timer.id, after: timer, cause: .external)
@@ -56,7 +56,10 @@ extension Hub {
       follow(id, at: now)
       if !restored.contains(id) { proposals.append(Proposal(id: id, after: nil, cause: .external)) }
     }
-    for id in restored { follow(id, at: now) }
+    for id in restored {
+      follow(id, at: now)
+      for end in board.undeliveredEnds(id) { lateEnds.note(id, endedAt: end) }
+    }
     takingUp = adopt(proposals, at: now, &actions)
   }
 

@@ -20,6 +20,13 @@ struct RevisionCounter {
     storedCeiling = record.revisionCeiling
   }
 
+  /// Another folder is on the disk, with this record; the count goes on above all that was given for either.
+  mutating func beginAnew(_ record: ServerRecord) {
+    last = max(last, record.revisionCeiling)
+    storedCeiling = record.revisionCeiling
+    ceiling = last > record.revisionCeiling ? last + Self.step : record.revisionCeiling
+  }
+
   /// A revision that was found on the disk.
   mutating func note(_ revision: Int) {
     last = max(last, revision)

@@ -21,8 +21,9 @@ final class Session {
   private(set) var intervalOfAll: Seconds?
   /// Timers whose late ends it was sent already.
   var heardEnds: Set<TimerID> = []
-  /// Whether it said how far it had followed all timers: it was sent all ends that it missed.
-  var hasFollowedAll = false
+  /// How far it had followed timers that it no longer hears: it was sent every end up to these revisions.
+  private var followed: [TimerID: Int] = [:]
+  private var followedAll: (scope: TimerScope, revision: Int)?
 
   init(
     id: ConnectionID, address: String, network: String, grant: Grant, budget: RequestBudget
@@ -35,9 +36,22 @@ final class Session {
   }
 
   /// It may do something else from here on; what it may not see any more it no longer hears.
-  func accept(_ grant: Grant) {
+  func accept(_ grant: Grant, at revision: Int) {
+    if intervalOfAll != nil { followedAll = (self.grant.scope, revision) }
     self.grant = grant
-    intervals = intervals.filter { grant.shows($0.key) }
+    for id in intervals.keys where !grant.shows(id) {
+      intervals[id] = nil
+      followed[id] = revision
+    }
+  }
+
+  /// The highest revision up to which it was sent every end of a timer; nil when it never heard of it. `published` is the
+  /// highest of all by now.
+  func followedRevision(of id: TimerID, published: Int) -> Int? {
+    if hears(id) { return published }
+    let all = followedAll.flatMap { $0.scope.contains(id) ? $0.revision : nil }
+    guard let one = followed[id] else { return all }
+    return max(one, all ?? one)
   }
 
   var caller: Caller { Caller(grant: grant, network: network) }
@@ -67,13 +81,16 @@ final class Session {
     }
   }
 
-  /// `*` stands for every timer: nothing is left then.
-  func unsubscribe(_ selection: TimerSelection) {
+  /// `*` stands for every timer: nothing is left then. Ends were sent up to `revision`.
+  func unsubscribe(_ selection: TimerSelection, at revision: Int) {
     switch selection {
     case .all:
+      if intervalOfAll != nil { followedAll = (grant.scope, revision) }
+      for id in intervals.keys { followed[id] = revision }
       intervalOfAll = nil
       intervals = [:]
-    case .timers(let ids): for id in ids { intervals[id] = nil }
+    case .timers(let ids):
+      for id in ids where intervals.removeValue(forKey: id) != nil { followed[id] = revision }
     }
   }
 

@@ -11,6 +11,8 @@ struct StartWork {
   var writesHistory = false
   /// Revisions may have been given that nobody knows of.
   var skipsRevisions = false
+  /// The server's record was reckoned anew.
+  var writesServer = false
   /// Damaged files, to be put aside.
   var damaged: [FileName] = []
   var faults: [FileFault] = []
@@ -338,6 +340,7 @@ extension TimerFolder {
       let seen = timers.map(\.timer.revision) + register.requests.map(\.revision)
       server.revisionCeiling =
         max(server.revisionCeiling, seen.max() ?? 0) + Self.revisionsSkipped
+      start?.writesServer = true
     }
     return server
   }
@@ -406,6 +409,12 @@ extension TimerFolder {
       if folder.hasFile(name) { note(movedTo: try folder.quarantine(name), name) }
     }
     start?.damaged = []
+    if start?.writesServer ?? false {
+      // Before the history has a name: revisions that are given in it are above all that were given.
+      folder.putUnlogged(FileChange(ServerRecord.fileName, server.contents()))
+      if let error = folder.writeFiles(of: [ServerRecord.fileName]).first { throw error }
+      try Disk.syncFolder(path)
+    }
     if start?.writesHistory ?? false {
       try HistoryFile.write(history, to: historyPath)
     }

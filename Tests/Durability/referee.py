@@ -67,6 +67,7 @@ class Step:
     ended_at: int | None = None
     is_late: bool = False
     is_pushed: bool = True
+    later_ends: list[int] = field(default_factory=list)
 
 
 class Referee:
@@ -348,6 +349,11 @@ class Referee:
                 if state["timer"] == timer and state["revision"] > first:
                     place = state["revision"]
                     ended_at = micros(push.message["endedAt"]) if "endedAt" in push.message else None
+                    before = steps.get(place)
+                    if ended_at is not None and before is not None and before.ended_at is not None:
+                        # Late ends that are told together show the timer as it is then, after the last of them.
+                        before.later_ends.append(ended_at)
+                        continue
                     steps[place] = Step(push.cause, View(state), ended_at, bool(push.message.get("late")))
         # The last answers before a kill may have nobody else who saw what they tell.
         for request in self.asked_in(life, timer):
@@ -409,6 +415,15 @@ class Referee:
             elif not step.is_late and (differences := after_zero(before, step.state, step.ended_at)):
                 self.blame(f"{timer} ended: {', '.join(differences)}", timer, life.number,
                           self.local(life, step.state.as_of))
+        last = step.ended_at
+        for instant in step.later_ends:
+            length = before.duration - before.added
+            if before.at_zero != "repeat" or abs(instant - last - length) > RESTART_TOLERANCE:
+                self.blame(
+                    f"{timer} ended at {instant} after {last}, and repeats each {length} µs", timer, life.number,
+                    self.local(life, step.state.as_of))
+            self.expected_ends.append((timer, instant, life.number))
+            last = instant
         self.expected_ends.append((timer, step.ended_at, life.number))
         return Known(step.state, before.at_zero != "repeat")
 

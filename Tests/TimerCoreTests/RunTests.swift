@@ -144,4 +144,23 @@ import TimerCore
     try bench.apply(.resume, at: pause + 0.2)
     #expect(bench.elapsed == 10.8)
   }
+
+  @Test(arguments: [TimerCommand.pause, .finish(resetTime: false)])
+  func `stops a stopwatch at a lap that overtook it, and not before`(
+    _ command: TimerCommand
+  ) throws {
+    var bench = TimerBench()
+    try bench.apply(.start(TimerStart(kind: .stopwatch)))
+    bench.advance(10)
+    let press = bench.now
+    bench.advance(0.4)
+    try bench.apply(.lap)
+    bench.advance(0.4)
+
+    try bench.apply(command, at: press)
+
+    #expect(bench.elapsed == 10.4)
+    #expect(bench.timer?.laps == [10.4])
+    #expect(bench.timer?.runChangedAt == press + 0.4)
+  }
 }

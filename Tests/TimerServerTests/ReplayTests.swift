@@ -166,6 +166,105 @@ extension HubBench {
   }
 }
 
+@Suite struct `A connection that subscribes again` {
+  private func ended() -> HubBench {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
+    bench.advance(100)
+    return bench
+  }
+
+  private func subscribe(_ timers: String, since: String? = nil) -> String {
+    let since = since.map { #","since":"\#($0)""# } ?? ""
+    return #"{"id":1,"command":"subscribe","timers":\#(timers),"interval":0\#(since)}"#
+  }
+
+  @Test(arguments: [
+    (#""*""#, #"["tea"]"#), (#"["tea"]"#, #""*""#), (#"["tea"]"#, #"["tea"]"#),
+    (#""*""#, #""*""#),
+  ])
+  func `is sent each end once, whatever it says`(_ first: String, _ second: String) {
+    var bench = ended()
+    let client = bench.connect()
+
+    bench.send(subscribe(first, since: bench.point(1)), from: client)
+    bench.send(subscribe(second, since: bench.point(1)), from: client)
+
+    #expect(bench.ends(heardBy: client) == [1_764_480_005.25])
+  }
+
+  @Test func `is sent no end that it heard live`() {
+    var bench = HubBench.make()
+    let client = bench.subscriber(to: "*")
+    bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
+    bench.advance(100)
+    #expect(bench.ends(heardBy: client).count == 1)
+
+    bench.send(#"{"id":1,"command":"unsubscribe","timers":"*"}"#, from: client)
+    bench.send(subscribe(#"["tea"]"#, since: bench.point(0)), from: client)
+
+    #expect(bench.ends(heardBy: client) == [])
+  }
+
+  @Test func `is sent what happened while it did not hear`() {
+    var bench = ended()
+    let client = bench.connect()
+    bench.send(subscribe(#""*""#, since: bench.point(1)), from: client)
+    bench.send(#"{"id":1,"command":"unsubscribe","timers":"*"}"#, from: client)
+    _ = bench.heard(by: client)
+    bench.ask(#"{"command":"start","timer":"tea","duration":5,"force":true}"#)
+    bench.advance(10)
+
+    bench.send(subscribe(#"["tea"]"#, since: bench.point(1)), from: client)
+
+    #expect(bench.ends(heardBy: client) == [1_764_480_105.25])
+  }
+
+  @Test func `of another history is sent no late end either`() {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
+    var restarted = bench.restarted(after: 10)
+    restarted.store()
+
+    let client = restarted.returning(since: "another:1")
+    #expect(restarted.ends(heardBy: client) == [])
+    let other = restarted.connect([QueryItem("timer", "tea")])
+    #expect(restarted.ends(heardBy: other).count == 1)
+  }
+}
+
+@Suite struct `A change that the disk refused` {
+  @Test(arguments: ["remove", "finish"])
+  func `takes no end and no named change with it`(_ command: String) {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"tea","duration":5,"requestId":"a"}"#)
+    bench.advance(10)
+    let client = bench.connect()
+    bench.send(#"{"id":1,"command":"\#(command)","timer":"tea","requestId":"b"}"#, from: client)
+    bench.failStore()
+
+    let back = bench.returning(since: bench.point(1))
+    #expect(bench.ends(heardBy: back) == [1_764_480_005.25])
+
+    bench.ask(#"{"command":"update","timer":"tea","title":"x"}"#)
+    let record = bench.records.values.first
+    #expect(record?.ends.map(\.at) == [1_764_480_005.25])
+    #expect(record?.answered.map(\.requestId) == ["a"])
+  }
+
+  @Test func `leaves an end there while it is under way`() {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
+    bench.advance(10)
+    let client = bench.connect()
+    bench.send(#"{"id":1,"command":"remove","timer":"tea"}"#, from: client)
+
+    let back = bench.returning(since: bench.point(1))
+
+    #expect(bench.ends(heardBy: back) == [1_764_480_005.25])
+  }
+}
+
 @Suite struct `A crossing around a restart` {
   private func running() -> HubBench {
     var bench = HubBench.make()

@@ -84,6 +84,21 @@ import TimerStorage
     #expect(counter.recordIfDue(Self.clock) == nil)
   }
 
+  @Test(arguments: [(5, 1), (5, 500), (300, 200)])
+  func `goes on above both when another folder is taken up, and has that written`(
+    _ given: Int, _ found: Int
+  ) throws {
+    var counter = RevisionCounter(ServerRecord())
+    for _ in 0..<given { _ = counter.next() }
+    if let record = counter.recordIfDue(Self.clock) { counter.recordWasStored(record) }
+
+    counter.beginAnew(ServerRecord(revisionCeiling: found))
+    let next = counter.next()
+
+    #expect(next == max(given, found) + 1)
+    #expect(try #require(counter.recordIfDue(Self.clock)).revisionCeiling >= next)
+  }
+
   @Test func `leaves no gap when the server stops`() {
     var counter = RevisionCounter(ServerRecord())
     _ = counter.next()
