@@ -124,14 +124,6 @@ enum Disk {
       inode: signature.inode, size: signature.size, modified: signature.modified_nanoseconds)
   }
 
-  /// When the file and its inode were changed last; nil when there is no file.
-  static func times(_ path: String) -> FileTimes? {
-    let signature = files_signature(path)
-    guard signature.inode != 0 else { return nil }
-    return FileTimes(
-      modified: signature.modified_nanoseconds, changed: signature.changed_nanoseconds)
-  }
-
   /// Whether this is a folder, a socket or the like, and no file.
   static func isNoFile(_ path: String) -> Bool {
     let signature = files_signature(path)
@@ -179,14 +171,6 @@ struct FilePlace: Hashable {
     device = UInt64(place.device)
     inode = UInt64(place.inode)
   }
-}
-
-/// In nanoseconds since 1970.
-struct FileTimes {
-  /// When its contents were written last, or what somebody says of that.
-  let modified: Int64
-  /// When anything of it was changed last, its name and its owner too.
-  let changed: Int64
 }
 
 /// Changes whenever a file is written or replaced.

@@ -59,10 +59,4 @@ struct HistoryFile: Codable, Equatable {
     try Disk.rename(beside, to: path)
     try Disk.syncFolder(Disk.parent(of: path))
   }
-
-  /// Whether somebody has changed owners, modes or links over the whole folder: then the times at which inodes changed
-  /// say nothing of the contents. Nobody else has a reason to touch this file.
-  static func isTouched(_ times: FileTimes) -> Bool {
-    times.changed - times.modified > 5_000_000_000
-  }
 }

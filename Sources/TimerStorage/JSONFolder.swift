@@ -31,8 +31,12 @@ public struct JSONFolder {
   private var contested: Set<FileName> = []
   /// The files as we wrote or read them last, to tell changes by others.
   private var known: [FileName: FileSignature] = [:]
+  /// What those files held, to tell at the next start what was put there after the last change.
+  private var seen = SeenContents()
   /// Whether a file that somebody else has changed is left until it was looked at.
-  var sparesChangesByOthers = false
+  var sparesChangesByOthers = false {
+    didSet { seen.isComplete = sparesChangesByOthers }
+  }
 
   /// A log that grows beyond this is emptied though changes keep coming.
   private static let logBytesMax: UInt64 = 16 << 20
@@ -101,6 +105,7 @@ public struct JSONFolder {
   mutating func put(_ change: FileChange) {
     unwritten.updateValue(change.contents, forKey: change.fileName)
     unlogged.remove(change.fileName)
+    seen.note(change.contents, of: change.fileName)
     if change.isGoneAlready {
       goneAlready.insert(change.fileName)
     } else {
@@ -155,7 +160,9 @@ public struct JSONFolder {
     let path = filePath(fileName)
     known[fileName] = Disk.signature(path)
     guard !Disk.isNoFile(path) else { throw DiskError("read", path, code: EISDIR) }
-    return try Disk.read(path)
+    let contents = try Disk.read(path)
+    seen.note(contents, of: fileName)
+    return contents
   }
 
   /// Whether somebody else changed, added or removed this file. That it is not there is no change while one of our
@@ -265,7 +272,7 @@ public struct JSONFolder {
     try checkPlace()
     try isOwned()
     if log.isInDoubt { try emptyLog() }
-    try log.append(steps)
+    try log.append(steps, seen: &seen)
     do throws(DiskError) {
       try checkPlace()
       try isOwned()
@@ -345,11 +352,12 @@ public struct JSONFolder {
       throw error
     }
     unsynced = [:]
+    seen.noteSync()
     if !unwritten.isEmpty {
       let waiting = unwritten.map {
         FileChange($0, $1, isGoneAlready: goneAlready.contains($0))
       }
-      try log.begin(with: FolderStep(waiting))
+      try log.begin(with: FolderStep(waiting), seen: &seen)
     } else if staysBusy {
       try log.beginAnew()
     } else {
