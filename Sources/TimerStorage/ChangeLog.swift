@@ -80,6 +80,9 @@ struct ChangeLog {
 
   var hasFile: Bool { file != nil }
 
+  /// Whether its file has another size than this one gave it.
+  var isChangedByOthers: Bool { Disk.size(path).map { UInt64($0) != room } ?? false }
+
   /// Cuts off what lies behind the last whole entry: once a torn one is written over, it must not count again.
   mutating func cutTail() throws(DiskError) {
     guard !isInDoubt, let file, room > length else { return }

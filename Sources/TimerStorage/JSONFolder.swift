@@ -103,9 +103,13 @@ public struct JSONFolder {
 
   /// Has a file written with the others, as the log has it.
   mutating func put(_ change: FileChange) {
+    seen.note(change.contents, of: change.fileName)
+    follow(change)
+  }
+
+  private mutating func follow(_ change: FileChange) {
     unwritten.updateValue(change.contents, forKey: change.fileName)
     unlogged.remove(change.fileName)
-    seen.note(change.contents, of: change.fileName)
     if change.isGoneAlready {
       goneAlready.insert(change.fileName)
     } else {
@@ -148,18 +152,30 @@ public struct JSONFolder {
   /// Reads a file as it is to be: what is about to be written counts. From here on only another state of it is a
   /// change.
   public mutating func read(_ fileName: FileName) throws(DiskError) -> Data {
+    try read(fileName, atMost: .max)
+  }
+
+  /// As above; a file of more bytes is not read.
+  mutating func read(_ fileName: FileName, atMost bytesMax: Int) throws(DiskError) -> Data {
     if let contents = unwritten[fileName] {
       guard let contents else { throw DiskError("open", filePath(fileName), code: ENOENT) }
       return contents
     }
-    return try readFile(fileName)
+    return try readFile(fileName, atMost: bytesMax)
   }
 
   /// Reads a file as it is on the disk now; from here on only another state of it is a change.
-  mutating func readFile(_ fileName: FileName) throws(DiskError) -> Data {
+  ///
+  /// What is no file, behind a link too, is not opened, and a file of more bytes than `bytesMax` is not read.
+  mutating func readFile(
+    _ fileName: FileName, atMost bytesMax: Int = .max
+  ) throws(DiskError) -> Data {
     let path = filePath(fileName)
     known[fileName] = Disk.signature(path)
     guard !Disk.isNoFile(path) else { throw DiskError("read", path, code: EISDIR) }
+    if let size = Disk.size(path), size > bytesMax {
+      throw DiskError("read", path, code: EFBIG)
+    }
     let contents = try Disk.read(path)
     seen.note(contents, of: fileName)
     return contents
@@ -280,7 +296,7 @@ public struct JSONFolder {
       log.doubt()
       throw error
     }
-    for change in steps.flatMap(\.changes) { put(change) }
+    for change in steps.flatMap(\.changes) { follow(change) }
   }
 
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
@@ -400,6 +416,13 @@ public struct JSONFolder {
   var isLogAtItsPath: Bool {
     guard let place = log.place else { return log.isInDoubt && !log.hasFile }
     return Disk.place(inside + "/log") == place
+  }
+
+  /// Whether the log, which nobody else may write, is longer or shorter than it was left; not while another one is at
+  /// its path.
+  var isLogChangedByOthers: Bool {
+    guard !log.isInDoubt, isLogAtItsPath else { return false }
+    return log.isChangedByOthers
   }
 
   /// Throws when the folder or its log is no longer the one at its path.

@@ -258,7 +258,7 @@ extension TimerFolder {
   private mutating func scan(_ name: FileName) -> Result<TimerRecord, RecordFault> {
     Result { () throws(RecordFault) in
       let contents: Data
-      do throws(DiskError) { contents = try folder.read(name) } catch {
+      do throws(DiskError) { contents = try folder.read(name, atMost: Self.bytesMax) } catch {
         throw Self.fault(of: error)
       }
       return try Self.record(contents, in: name)
@@ -271,11 +271,20 @@ extension TimerFolder {
   }
 
   private mutating func read(inFile fileName: FileName) throws(RecordFault) -> Data {
-    do { return try folder.readFile(fileName) } catch { throw Self.fault(of: error) }
+    do { return try folder.readFile(fileName, atMost: Self.bytesMax) } catch {
+      throw Self.fault(of: error)
+    }
   }
 
+  /// Of a timer's file: all that a timer may have takes far less.
+  static let bytesMax = 1 << 20
+
   private static func fault(of error: DiskError) -> RecordFault {
-    error.code == EISDIR ? .foreign("it is no file") : .unreadable(error)
+    switch error.code {
+    case EISDIR: .foreign("it is no file")
+    case EFBIG: .foreign("it is too long for a timer's file")
+    default: .unreadable(error)
+    }
   }
 
   /// What a file holds; a fault tells whether it is one of ours.
