@@ -33,8 +33,8 @@ struct ChangeLog {
     var damaged: Data?
     /// The version of a log that only a newer program can read.
     var newerVersion: Int?
-    /// When the log was written last.
-    var times: FileTimes?
+    /// What each file of the log may have held before the entries that name it.
+    var former: [FileName: FormerContents] = [:]
   }
 
   /// A log that is still to be made.
@@ -50,10 +50,8 @@ struct ChangeLog {
       guard error.code == ENOENT else { throw error }
       return (log, Found())
     }
-    let times = Disk.times(path)
     let bytes = try Disk.read(path)
-    var contents = Contents(of: bytes)
-    contents.found.times = times
+    let contents = Contents(of: bytes)
     log.file = file
     log.length = contents.length
     log.room = UInt64(bytes.count)
@@ -82,6 +80,9 @@ struct ChangeLog {
 
   var hasFile: Bool { file != nil }
 
+  /// Whether its file has another size than this one gave it.
+  var isChangedByOthers: Bool { Disk.size(path).map { UInt64($0) != room } ?? false }
+
   /// Cuts off what lies behind the last whole entry: once a torn one is written over, it must not count again.
   mutating func cutTail() throws(DiskError) {
     guard !isInDoubt, let file, room > length else { return }
@@ -95,15 +96,25 @@ struct ChangeLog {
   }
 
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
-  mutating func append(_ steps: [FolderStep]) throws(DiskError) {
+  ///
+  /// `seen` has the contents that files are known to have had, which from here on are those of the steps.
+  mutating func append(_ steps: [FolderStep], seen: inout SeenContents) throws(DiskError) {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
     var bytes = Data()
+    var seenThen = seen
     for (index, step) in steps.enumerated() {
       let place = EntryPlace(generation: generation, entry: count + index, first: count)
-      Self.append(step, place, to: &bytes)
+      Self.append(step, place, &seenThen, to: &bytes)
     }
     try append(bytes)
     count += steps.count
+    seen = seenThen
+  }
+
+  /// As above, where nobody keeps what the files had.
+  mutating func append(_ steps: [FolderStep]) throws(DiskError) {
+    var seen = SeenContents()
+    try append(steps, seen: &seen)
   }
 
   /// What was appended last is not to count: it was refused in the end.
@@ -188,8 +199,9 @@ struct ChangeLog {
   mutating func beginAnew() throws(DiskError) {
     guard !isInDoubt else { return try clear() }
     var bytes = Data()
+    var seen = SeenContents()
     let place = EntryPlace(generation: generation + 1, entry: 0, first: 0)
-    Self.append(FolderStep([]), place, to: &bytes)
+    Self.append(FolderStep([]), place, &seen, to: &bytes)
     // Where this fails the log is cut to nothing, which is as good: nothing in it is needed any more.
     forget()
     try append(bytes)
@@ -221,10 +233,12 @@ struct ChangeLog {
   }
 
   /// Forgets all entries but begins with this step, in another file.
-  mutating func begin(with step: FolderStep) throws(DiskError) {
+  mutating func begin(
+    with step: FolderStep, seen: inout SeenContents
+  ) throws(DiskError) {
     let beside = path + StagedFile.ending
     var bytes = Data()
-    Self.append(step, EntryPlace(generation: 0, entry: 0, first: 0), to: &bytes)
+    Self.append(step, EntryPlace(generation: 0, entry: 0, first: 0), &seen, to: &bytes)
     try Disk.remove(beside)
     let fresh = try Disk.open(beside, O_RDWR | O_CREAT | O_EXCL)
     try Disk.write(bytes, to: fresh, at: 0, beside)
@@ -270,6 +284,8 @@ struct ChangeLog {
       let bytes: Int?
       /// Somebody else had removed it.
       let gone: Bool?
+      /// Hashes of what it may have held before; missing where nobody kept that.
+      let was: [UInt64]?
     }
   }
 
@@ -280,7 +296,9 @@ struct ChangeLog {
     let first: Int
   }
 
-  private static func append(_ step: FolderStep, _ place: EntryPlace, to bytes: inout Data) {
+  private static func append(
+    _ step: FolderStep, _ place: EntryPlace, _ seen: inout SeenContents, to bytes: inout Data
+  ) {
     var head = JSONWriter(capacity: 128)
     head.object { writer in
       writer.array("files", step.changes) { writer, change in
@@ -288,6 +306,10 @@ struct ChangeLog {
           $0.member("name", change.fileName.text)
           if let contents = change.contents { $0.member("bytes", contents.count) }
           if change.isGoneAlready { $0.member("gone", true) }
+          if let was = seen.replace(change) {
+            let hashes = was.map { "\($0)" }.joined(separator: ",")
+            $0.member("was", verbatim: Array("[\(hashes)]".utf8))
+          }
         }
       }
       writer.member("version", version)
@@ -318,6 +340,10 @@ struct ChangeLog {
       generation = all.map(\.generation).max() ?? 0
       let entries = all.filter { $0.generation == generation }
       found.steps = entries.map(\.step)
+      for file in entries.flatMap(\.files) {
+        found.former[FileName(file.name), default: FormerContents(isKnown: file.was != nil)]
+          .hashes.formUnion(file.was ?? [])
+      }
       count = (entries.last?.entry).map { $0 + 1 } ?? entries.count
       var end = bytes.startIndex
       var previous: Entry?
@@ -354,6 +380,7 @@ struct ChangeLog {
 
   private struct Entry {
     let step: FolderStep
+    let files: [Head.File]
     let generation: UInt64
     let entry: Int?
     let first: Int?
@@ -384,8 +411,8 @@ struct ChangeLog {
       rest = rest[rest.index(after: line)...].dropFirst(size)
       entries.append(
         Entry(
-          step: step, generation: head.generation ?? 0, entry: head.entry, first: head.first,
-          range: start..<rest.startIndex))
+          step: step, files: head.files, generation: head.generation ?? 0, entry: head.entry,
+          first: head.first, range: start..<rest.startIndex))
     }
     return entries
   }
@@ -422,11 +449,70 @@ struct ChangeLog {
     return hash.value
   }
 
-  private struct Checksum {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+}
 
-    mutating func add(_ byte: UInt8) {
-      value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
-    }
+/// FNV-1a.
+private struct Checksum {
+  private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  mutating func add(_ byte: UInt8) {
+    value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
+  }
+}
+
+/// What a file may have held before the entries of a log that name it.
+struct FormerContents: Equatable {
+  /// Whether the log says so: those of before do not.
+  let isKnown: Bool
+  /// 0 stands for no file.
+  var hashes: Set<UInt64> = []
+
+  init(isKnown: Bool) {
+    self.isKnown = isKnown
+  }
+}
+
+/// What value files are known to have held since they were last synced, each by a hash: any of it may be on the disk
+/// after a power cut.
+///
+/// Times would not tell whose a file is: a sync of the log's bytes need not keep its own time, a new mode changes that
+/// of a file, and clocks are set back.
+struct SeenContents {
+  /// Whether a file that nothing is known of was not there.
+  var isComplete = false
+  private var hashes: [FileName: [UInt64]] = [:]
+
+  /// Of the earliest and the latest; more than a few are seen only of a file that others write all the time.
+  private static let hashesMax = 16
+
+  /// Never 0, which stands for no file.
+  static func hash(_ contents: Data) -> UInt64 {
+    var hash = Checksum()
+    for byte in Array(contents) { hash.add(byte) }
+    return max(1, hash.value)
+  }
+
+  /// The file is about to be this, by an entry of the log; what it may have held before, if that is known.
+  mutating func replace(_ change: FileChange) -> [UInt64]? {
+    guard change.fileName.isValue else { return nil }
+    let was = hashes[change.fileName] ?? (isComplete ? [0] : nil)
+    hashes[change.fileName] = [change.contents.map(Self.hash) ?? 0]
+    return was
+  }
+
+  /// The file was read, or is to be this without an entry.
+  mutating func note(_ contents: Data?, of fileName: FileName) {
+    guard fileName.isValue else { return }
+    let hash = contents.map(Self.hash) ?? 0
+    var seen = hashes[fileName] ?? []
+    guard seen.last != hash else { return }
+    if seen.count == Self.hashesMax { seen.remove(at: Self.hashesMax / 2) }
+    hashes[fileName] = seen + [hash]
+  }
+
+  /// All files were synced: nothing older is on the disk any more.
+  mutating func noteSync() {
+    for (fileName, seen) in hashes where seen.count > 1 { hashes[fileName] = seen.suffix(1) }
+    hashes = hashes.filter { $0.value != [0] || !isComplete }
   }
 }

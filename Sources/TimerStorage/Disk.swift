@@ -124,18 +124,36 @@ enum Disk {
       inode: signature.inode, size: signature.size, modified: signature.modified_nanoseconds)
   }
 
-  /// When the file and its inode were changed last; nil when there is no file.
-  static func times(_ path: String) -> FileTimes? {
-    let signature = files_signature(path)
-    guard signature.inode != 0 else { return nil }
-    return FileTimes(
-      modified: signature.modified_nanoseconds, changed: signature.changed_nanoseconds)
+  /// Whether this is a folder, a socket or the like, and no file.
+  ///
+  /// So is what a link leads to.
+  static func isNoFile(_ path: String) -> Bool {
+    let kind = files_kind(path)
+    return kind.is_there != 0 && kind.is_file == 0
   }
 
-  /// Whether this is a folder, a socket or the like, and no file.
-  static func isNoFile(_ path: String) -> Bool {
+  /// The bytes of the file that a path leads to; nil when there is none.
+  static func size(_ path: String) -> Int64? {
+    let kind = files_kind(path)
+    return kind.is_file != 0 ? kind.size : nil
+  }
+
+  /// Sets when an open file was written last, in nanoseconds since 1970.
+  static func setModified(_ file: FileHandle, _ time: Int64, _ path: String) throws(DiskError) {
+    try check(files_set_modified(file.fileDescriptor, time), "futimens", path)
+  }
+
+  /// Returns once the file is on the disk with its times.
+  static func sync(_ file: FileHandle, _ path: String) throws(DiskError) {
+    try check(files_fsync(file.fileDescriptor), "fsync", path)
+  }
+
+  /// When the file was written last, or what somebody set, and when anything of it was changed; nil when there is no
+  /// file.
+  static func times(_ path: String) -> (modified: Int64, changed: Int64)? {
     let signature = files_signature(path)
-    return signature.inode != 0 && signature.is_file == 0
+    guard signature.inode != 0 else { return nil }
+    return (signature.modified_nanoseconds, signature.changed_nanoseconds)
   }
 
   /// Which file or folder a path leads to; nil when there is none.
@@ -179,14 +197,6 @@ struct FilePlace: Hashable {
     device = UInt64(place.device)
     inode = UInt64(place.inode)
   }
-}
-
-/// In nanoseconds since 1970.
-struct FileTimes {
-  /// When its contents were written last, or what somebody says of that.
-  let modified: Int64
-  /// When anything of it was changed last, its name and its owner too.
-  let changed: Int64
 }
 
 /// Changes whenever a file is written or replaced.

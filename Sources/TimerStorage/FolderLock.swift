@@ -54,7 +54,8 @@ final class FolderLock: Sendable {
     _ = files_close(descriptor)
   }
 
-  private static func owner(_ path: String) -> Int? {
+  /// The process that named itself in a lock last; nil where none can be told.
+  static func owner(_ path: String) -> Int? {
     guard let contents = try? Disk.read(path) else { return nil }
     return Int(
       String(decoding: contents, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))

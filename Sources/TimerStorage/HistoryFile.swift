@@ -3,11 +3,14 @@ import Foundation
 /// The name of what has happened in a data folder, so that nobody takes one folder for a copy of it that went another
 /// way.
 ///
-/// The file tells its own inode: a copy of the folder has another one, and begins a history of its own.
+/// The file tells its own inode, and when it was written: a copy of the folder has another inode, and one over the
+/// folder has another time, or its inode was changed long after it. Such a folder begins a history of its own.
 struct HistoryFile: Codable, Equatable {
   var version = Self.currentVersion
   var history: String
   var inode: UInt64
+  /// When it was written, in nanoseconds since 1970; nil where a server of before wrote it.
+  var modified: Int64?
 
   static let currentVersion = 1
 
@@ -37,11 +40,34 @@ struct HistoryFile: Codable, Equatable {
     guard let file = try? JSONDecoder().decode(HistoryFile.self, from: contents),
       file.inode == Disk.signature(path)?.inode, file.history.utf8.count >= 16
     else { return .foreign }
+    if let modified = file.modified {
+      guard let times = Disk.times(path), times.modified == modified, isNear(times) else {
+        return .foreign
+      }
+    }
     return .own(file.history)
   }
 
+  /// A copy that keeps the time of the contents is made later than the file was.
+  private static func isNear(_ times: (modified: Int64, changed: Int64)) -> Bool {
+    times.changed - times.modified <= 2_000_000_000
+  }
+
   /// Writes the file, for good.
+  ///
+  /// A disk that takes long over it, or keeps times only roughly, would make it look like a copy: then it goes without
+  /// its time.
   static func write(_ history: String, to path: String) throws(DiskError) {
+    for _ in 0..<3 {
+      try write(history, to: path, withTime: true)
+      if try found(Disk.read(path), at: path) == .own(history) { return }
+    }
+    try write(history, to: path, withTime: false)
+  }
+
+  private static func write(
+    _ history: String, to path: String, withTime: Bool
+  ) throws(DiskError) {
     let beside = path + StagedFile.ending
     try Disk.remove(beside)
     let file = try Disk.write(Data(), to: beside)
@@ -50,19 +76,20 @@ struct HistoryFile: Codable, Equatable {
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
+    // In microseconds, which file systems keep.
+    let now = Int64(Date().timeIntervalSince1970 * 1_000_000) * 1_000
+    let modified = withTime ? now : nil
     let contents: Data
-    do { contents = try encoder.encode(HistoryFile(history: history, inode: inode)) } catch {
+    do {
+      contents = try encoder.encode(
+        HistoryFile(history: history, inode: inode, modified: modified))
+    } catch {
       preconditionFailure("names and numbers can always be encoded: \(error)")
     }
     try Disk.write(contents, to: file, at: 0, beside)
-    try Disk.syncData(file, beside)
+    if let modified { try Disk.setModified(file, modified, beside) }
+    try Disk.sync(file, beside)
     try Disk.rename(beside, to: path)
     try Disk.syncFolder(Disk.parent(of: path))
-  }
-
-  /// Whether somebody has changed owners, modes or links over the whole folder: then the times at which inodes changed
-  /// say nothing of the contents. Nobody else has a reason to touch this file.
-  static func isTouched(_ times: FileTimes) -> Bool {
-    times.changed - times.modified > 5_000_000_000
   }
 }

@@ -31,8 +31,12 @@ public struct JSONFolder {
   private var contested: Set<FileName> = []
   /// The files as we wrote or read them last, to tell changes by others.
   private var known: [FileName: FileSignature] = [:]
+  /// What those files held, to tell at the next start what was put there after the last change.
+  private var seen = SeenContents()
   /// Whether a file that somebody else has changed is left until it was looked at.
-  var sparesChangesByOthers = false
+  var sparesChangesByOthers = false {
+    didSet { seen.isComplete = sparesChangesByOthers }
+  }
 
   /// A log that grows beyond this is emptied though changes keep coming.
   private static let logBytesMax: UInt64 = 16 << 20
@@ -99,6 +103,11 @@ public struct JSONFolder {
 
   /// Has a file written with the others, as the log has it.
   mutating func put(_ change: FileChange) {
+    seen.note(change.contents, of: change.fileName)
+    follow(change)
+  }
+
+  private mutating func follow(_ change: FileChange) {
     unwritten.updateValue(change.contents, forKey: change.fileName)
     unlogged.remove(change.fileName)
     if change.isGoneAlready {
@@ -143,19 +152,33 @@ public struct JSONFolder {
   /// Reads a file as it is to be: what is about to be written counts. From here on only another state of it is a
   /// change.
   public mutating func read(_ fileName: FileName) throws(DiskError) -> Data {
+    try read(fileName, atMost: .max)
+  }
+
+  /// As above; a file of more bytes is not read.
+  mutating func read(_ fileName: FileName, atMost bytesMax: Int) throws(DiskError) -> Data {
     if let contents = unwritten[fileName] {
       guard let contents else { throw DiskError("open", filePath(fileName), code: ENOENT) }
       return contents
     }
-    return try readFile(fileName)
+    return try readFile(fileName, atMost: bytesMax)
   }
 
   /// Reads a file as it is on the disk now; from here on only another state of it is a change.
-  mutating func readFile(_ fileName: FileName) throws(DiskError) -> Data {
+  ///
+  /// What is no file, behind a link too, is not opened, and a file of more bytes than `bytesMax` is not read.
+  mutating func readFile(
+    _ fileName: FileName, atMost bytesMax: Int = .max
+  ) throws(DiskError) -> Data {
     let path = filePath(fileName)
     known[fileName] = Disk.signature(path)
     guard !Disk.isNoFile(path) else { throw DiskError("read", path, code: EISDIR) }
-    return try Disk.read(path)
+    if let size = Disk.size(path), size > bytesMax {
+      throw DiskError("read", path, code: EFBIG)
+    }
+    let contents = try Disk.read(path)
+    seen.note(contents, of: fileName)
+    return contents
   }
 
   /// Whether somebody else changed, added or removed this file. That it is not there is no change while one of our
@@ -265,7 +288,7 @@ public struct JSONFolder {
     try checkPlace()
     try isOwned()
     if log.isInDoubt { try emptyLog() }
-    try log.append(steps)
+    try log.append(steps, seen: &seen)
     do throws(DiskError) {
       try checkPlace()
       try isOwned()
@@ -273,7 +296,7 @@ public struct JSONFolder {
       log.doubt()
       throw error
     }
-    for change in steps.flatMap(\.changes) { put(change) }
+    for change in steps.flatMap(\.changes) { follow(change) }
   }
 
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
@@ -345,11 +368,12 @@ public struct JSONFolder {
       throw error
     }
     unsynced = [:]
+    seen.noteSync()
     if !unwritten.isEmpty {
       let waiting = unwritten.map {
         FileChange($0, $1, isGoneAlready: goneAlready.contains($0))
       }
-      try log.begin(with: FolderStep(waiting))
+      try log.begin(with: FolderStep(waiting), seen: &seen)
     } else if staysBusy {
       try log.beginAnew()
     } else {
@@ -392,6 +416,13 @@ public struct JSONFolder {
   var isLogAtItsPath: Bool {
     guard let place = log.place else { return log.isInDoubt && !log.hasFile }
     return Disk.place(inside + "/log") == place
+  }
+
+  /// Whether the log, which nobody else may write, is longer or shorter than it was left; not while another one is at
+  /// its path.
+  var isLogChangedByOthers: Bool {
+    guard !log.isInDoubt, isLogAtItsPath else { return false }
+    return log.isChangedByOthers
   }
 
   /// Throws when the folder or its log is no longer the one at its path.

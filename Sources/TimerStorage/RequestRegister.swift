@@ -7,7 +7,7 @@ public struct RecentRequest: Codable, Hashable, Sendable {
   public let timer: String
   public let requestId: String
   /// The revision that it made.
-  public let revision: Int
+  public internal(set) var revision: Int
   /// When, on the server clock, in seconds since 1970.
   public var at: Double
   /// It was the timer's removal.
@@ -103,6 +103,8 @@ struct RequestRegister {
     requests += file.requests.map { request in
       var shifted = request
       shifted.at += shift
+      // Nobody counts that far: it was written by hand.
+      if !(0...TimerLimits.revisionMax / 2 ~= request.revision) { shifted.revision = 0 }
       return shifted
     }
   }

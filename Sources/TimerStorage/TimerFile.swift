@@ -93,7 +93,9 @@ extension TimerFile {
     let undelivered = Set((untoldEnds ?? []).map(Self.instant))
     var ends = (ends ?? []).map {
       let at = Self.instant($0.endedAt)
-      return TimerEnd(at: at, revision: $0.revision, isDelivered: !undelivered.contains(at))
+      // Nobody counts that far: it was written by hand.
+      let revision = min(max(0, $0.revision), TimerLimits.revisionMax / 2)
+      return TimerEnd(at: at, revision: revision, isDelivered: !undelivered.contains(at))
     }
     for at in undelivered.subtracting(ends.map(\.at)).sorted() {
       ends.append(TimerEnd(at: at, revision: revision ?? 0, isDelivered: false))

@@ -29,9 +29,6 @@ extension TimerFolder {
     lock?.place.map { $0 == Disk.place(lockPath) } ?? false
   }
 
-  /// Another one after the folder, or what is inside, was replaced.
-  var placeOfLock: FilePlace? { lock?.place }
-
   /// Throws when the folder is not where it was.
   func checkPlace() throws(DiskError) {
     guard displacement != nil else { return }
@@ -66,7 +63,10 @@ extension TimerFolder {
     switch displacement {
     case nil: break
     case .gone: throw placeTrouble ?? Self.unknownTrouble
-    case .inside: try recoverInside()
+    case .inside:
+      // A process that owned the folder meanwhile may have changed all that is known here.
+      if hasOtherOwner { return try takeUp() }
+      try recoverInside()
     case .otherFolder(let place):
       if let contents = try recover(from: place) { return contents }
     }
@@ -79,6 +79,17 @@ extension TimerFolder {
     reason: "the data folder was moved", description: "the data folder was moved")
 
   // MARK: The same folder
+
+  /// Whether somebody else's server was here since the lock was taken away: another process named itself in it, the log
+  /// has other entries, or the server's record is not the one that was written last.
+  private var hasOtherOwner: Bool {
+    guard !isLockAtItsPath else { return false }
+    if let owner = FolderLock.owner(lockPath), owner != ProcessInfo.processInfo.processIdentifier {
+      return true
+    }
+    return folder.isLogChangedByOthers
+      || folder.hasFile(ServerRecord.fileName) && folder.isChangedByOthers(ServerRecord.fileName)
+  }
 
   /// Makes anew what was taken out of the folder. Whatever the log had is written by the next checkpoint.
   private mutating func recoverInside() throws(StorageTrouble) {
@@ -174,9 +185,10 @@ extension TimerFolder {
     if ours.contains(where: { view.files[$0] != nil }) { return true }
     if view.files[ServerRecord.fileName] != nil { return true }
     return view.files.keys.contains { name in
-      guard name.isValue, let contents = try? Disk.read(path + "/" + name.text) else {
-        return false
-      }
+      let file = path + "/" + name.text
+      guard name.isValue, let size = Disk.size(file), size <= bytesMax,
+        let contents = try? Disk.read(file)
+      else { return false }
       return TimerFileMark.isOurs(contents, key: name.key)
     }
   }

@@ -108,25 +108,29 @@ extension TimerFolder {
       last[change.fileName] = change
       if let contents = change.contents { said[change.fileName, default: []].insert(contents) }
     }
-    let age = FileAge(log: found.times, history: isOwn ? Disk.times(historyPath) : nil)
+    // In a copy each file may be of another moment, and behind damage any change may be missing.
+    let isWhole = isOwn && found.damaged == nil
     for (name, change) in last {
       guard name.isValue, folder.hasFile(name) else {
         folder.put(change)
         continue
       }
-      let isYounger = Disk.times(folder.filePath(name)).map(age.isYounger) ?? false
-      try replay(change, said: said[name] ?? [], isYounger: isYounger)
+      let former = isWhole ? found.former[name] : nil
+      try replay(change, said: said[name] ?? [], former: former.flatMap { $0.isKnown ? $0 : nil })
     }
   }
 
+  /// `former` is nil where nobody can tell whether the file was put there by others.
   private mutating func replay(
-    _ change: FileChange, said: Set<Data>, isYounger: Bool
+    _ change: FileChange, said: Set<Data>, former: FormerContents?
   ) throws(FolderError) {
     let name = change.fileName
     let fault: RecordFault?
+    var isByOthers = false
     do throws(RecordFault) {
       let bytes = try read(inFile: name)
       if said.contains(bytes) { return folder.put(change) }
+      isByOthers = former.map { !$0.hashes.contains(SeenContents.hash(bytes)) } ?? false
       _ = try Self.record(bytes, in: name)
       fault = nil
     } catch {
@@ -134,13 +138,11 @@ extension TimerFolder {
     }
     switch fault {
     case .newerVersion(let version): throw .newer(file: name.text, version: version)
-    case nil where isYounger || change.isGoneAlready:
+    case nil where isByOthers || change.isGoneAlready:
       start?.remarks.append(
         "\(name) was put there by others after the last change: it counts, and not the log's last state"
       )
     case nil, .malformed, .contradiction:
-      folder.put(change)
-    case .unreadable where !isYounger:
       folder.put(change)
     case .unreadable(let error):
       hold(change, .unreadable(error))
@@ -258,7 +260,7 @@ extension TimerFolder {
   private mutating func scan(_ name: FileName) -> Result<TimerRecord, RecordFault> {
     Result { () throws(RecordFault) in
       let contents: Data
-      do throws(DiskError) { contents = try folder.read(name) } catch {
+      do throws(DiskError) { contents = try folder.read(name, atMost: Self.bytesMax) } catch {
         throw Self.fault(of: error)
       }
       return try Self.record(contents, in: name)
@@ -271,11 +273,20 @@ extension TimerFolder {
   }
 
   private mutating func read(inFile fileName: FileName) throws(RecordFault) -> Data {
-    do { return try folder.readFile(fileName) } catch { throw Self.fault(of: error) }
+    do { return try folder.readFile(fileName, atMost: Self.bytesMax) } catch {
+      throw Self.fault(of: error)
+    }
   }
 
+  /// Of a timer's file: all that a timer may have takes far less.
+  static let bytesMax = 1 << 20
+
   private static func fault(of error: DiskError) -> RecordFault {
-    error.code == EISDIR ? .foreign("it is no file") : .unreadable(error)
+    switch error.code {
+    case EISDIR: .foreign("it is no file")
+    case EFBIG: .foreign("it is too long for a timer's file")
+    default: .unreadable(error)
+    }
   }
 
   /// What a file holds; a fault tells whether it is one of ours.
@@ -437,26 +448,5 @@ extension TimerFolder {
   /// Why nothing can be changed, since the start is not done yet.
   public var startTrouble: StorageTrouble? {
     start?.error.map(StorageTrouble.init)
-  }
-}
-
-/// Tells whether a file was put into a folder after the last change that the log has.
-private struct FileAge {
-  private let isYoungerThan: ((FileTimes) -> Bool)?
-
-  /// `history` is nil where the folder is a copy, or was never told from one: then the times of files are those of the
-  /// copying.
-  init(log: FileTimes?, history: FileTimes?) {
-    guard let log, let history else {
-      isYoungerThan = nil
-      return
-    }
-    isYoungerThan =
-      HistoryFile.isTouched(history)
-      ? { $0.modified > log.modified } : { $0.changed > log.changed }
-  }
-
-  func isYounger(_ file: FileTimes) -> Bool {
-    isYoungerThan?(file) ?? false
   }
 }

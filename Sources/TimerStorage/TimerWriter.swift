@@ -149,11 +149,10 @@ public final class TimerWriter: Sendable {
 
   /// Once a second while changes are not taken, tries whether they can be.
   private func probe() {
-    let isOther = state.withLock { state in
+    let isRecovered = state.withLock { state in
       state.isProbeComing = false
       guard state.trouble != nil || state.folder.placeTrouble != nil else { return false }
       do throws(StorageTrouble) {
-        let place = state.folder.placeOfLock
         let contents = try state.folder.recover()
         if let contents {
           state.failed = [:]
@@ -161,17 +160,28 @@ public final class TimerWriter: Sendable {
           state.isTakenUp = true
           report(.restored(contents))
         }
-        tell(nil, &state)
-        return place != state.folder.placeOfLock
+        return true
       } catch {
         tell(error, &state)
         return false
       }
     }
-    guard isOther else { return tidySoon() }
+    if isRecovered { endTrouble() }
+    tidySoon()
+  }
+
+  /// Changes can be taken again: what others did to the files meanwhile comes before any new one.
+  private func endTrouble() {
     try? watch(state.withLock { $0.folder.path })
     look(at: nil, isSecondLook: false)
-    tidySoon()
+    state.withLock { state in
+      // The folder may be gone again.
+      if let trouble = state.folder.placeTrouble {
+        tell(trouble, &state)
+      } else {
+        tell(nil as StorageTrouble?, &state)
+      }
+    }
   }
 
   /// Looks again at files that could not be read: each second at first, and then less often.
@@ -240,14 +250,15 @@ public final class TimerWriter: Sendable {
       }
       return (inbox.waiting, inbox.isKnown)
     }
-    let reports = state.withLock { state in
+    let (reports, isRecovered) = state.withLock { state in
       if isKnown { state.isTakenUp = false }
       // A few changes are in their files when they are answered, for whoever looks there next. Of many at
       // once the files follow: to replace one takes longer than to answer.
       let areFew = writes.count <= Self.fewWrites && !state.folder.isBehind
       let (reports, outcome) = state.commit(writes)
+      var isRecovered = false
       switch outcome {
-      case .success(true): tell(nil as StorageTrouble?, &state)
+      case .success(true): isRecovered = state.trouble != nil
       case .success(false): break
       case .failure(let error):
         tellFirst(state.folder.placeTrouble ?? StorageTrouble(error), &state)
@@ -256,9 +267,10 @@ public final class TimerWriter: Sendable {
         tell(state.folder.writeFiles(), &state)
         lookAtContested(&state)
       }
-      return reports
+      return (reports, isRecovered)
     }
     report(.stored(reports))
+    if isRecovered { endTrouble() }
     inbox.withLock { $0.unreportedCount -= writes.count }
     state.withLock { state in
       if state.folder.isCheckpointDue { checkpoint(&state, staysBusy: true) }

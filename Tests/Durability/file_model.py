@@ -22,6 +22,7 @@ Left out are disks that lie about their caches, and damage to what was synced lo
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -390,6 +391,15 @@ class Survivor:
         return b"".join(pages)[:length]
 
 
+def keep_time(history: Path) -> None:
+    """The file tells when it was written."""
+    try:
+        modified = json.loads(history.read_bytes())["modified"]
+    except (ValueError, KeyError, TypeError):
+        return
+    os.utime(history, ns=(modified, modified))
+
+
 class Image:
     """A data folder after a power cut, with the numbers that its files had as inodes before."""
 
@@ -408,3 +418,5 @@ class Image:
                 if edit:
                     contents = edit(path, contents, number, os.fstat(file.fileno()).st_ino)
                 file.write(contents)
+            if edit and path == ".timersync/history":
+                keep_time(folder / path)

@@ -135,7 +135,7 @@ def survivor_for(kind: str, turn: int, seed: str) -> Survivor:
 
 
 def with_own_inode(path: str, contents: bytes, before: int, now: int) -> bytes:
-    """A folder is known as itself by the inode of its file `history`, and an image stands for the same folder."""
+    """A folder is known as itself by its file `history`, and an image stands for the same folder."""
     if path != ".timersync/history":
         return contents
     try:
@@ -144,7 +144,11 @@ def with_own_inode(path: str, contents: bytes, before: int, now: int) -> bytes:
         return contents
     if not isinstance(history, dict) or history.get("inode") != before:
         return contents
-    return contents.replace(f"{before}".encode(), f"{now}".encode())
+    history["inode"] = now
+    if "modified" in history:
+        # And by when it was written.
+        history["modified"] = time.time_ns() // 1000 * 1000
+    return json.dumps(history, sort_keys=True).encode()
 
 
 def boot(data: Path, again: list[Asked]) -> Found:

@@ -57,13 +57,11 @@ struct files_signature {
   long long modified_nanoseconds;
   /// When its inode was changed last: also by a rename, a new owner, another link.
   long long changed_nanoseconds;
-  /// 1 for a regular file, or a link to whatever.
-  int is_file;
 };
 
 FILES_SAFE static inline struct files_signature files_signature(const char *_Nonnull path) {
   struct stat status;
-  struct files_signature signature = {0, 0, 0, 0, 0};
+  struct files_signature signature = {0, 0, 0, 0};
   if (lstat(path, &status) == 0) {
     signature.inode = status.st_ino;
     signature.size = status.st_size;
@@ -71,9 +69,34 @@ FILES_SAFE static inline struct files_signature files_signature(const char *_Non
         status.st_mtim.tv_sec * 1000000000ll + status.st_mtim.tv_nsec;
     signature.changed_nanoseconds =
         status.st_ctim.tv_sec * 1000000000ll + status.st_ctim.tv_nsec;
-    signature.is_file = S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
   }
   return signature;
+}
+
+/// What a path leads to.
+struct files_kind {
+  int is_there;
+  /// 1 for a regular file.
+  int is_file;
+  long long size;
+};
+
+FILES_SAFE static inline struct files_kind files_kind(const char *_Nonnull path) {
+  struct stat status;
+  struct files_kind kind = {0, 0, 0};
+  if (stat(path, &status) == 0) {
+    kind.is_there = 1;
+    kind.is_file = S_ISREG(status.st_mode);
+    kind.size = status.st_size;
+  }
+  return kind;
+}
+
+/// Sets when the file was written last.
+static inline int files_set_modified(int descriptor, long long nanoseconds) {
+  struct timespec times[2] = {
+      {0, UTIME_OMIT}, {nanoseconds / 1000000000, nanoseconds % 1000000000}};
+  return futimens(descriptor, times) == 0 ? 0 : -errno;
 }
 
 /// Which file it is, whatever its name; `links` is 0 where there is none, or it has no name any more.
