@@ -60,10 +60,13 @@ struct HistoryFile: Codable, Equatable {
   static func write(_ history: String, to path: String) throws(DiskError) {
     for _ in 0..<3 {
       try write(history, to: path, withTime: true)
-      if try found(Disk.read(path), at: path) == .own(history) { return }
+      let contents = try? Disk.read(path)
+      if contents.map({ found($0, at: path) }) == .own(history) { return }
     }
     try write(history, to: path, withTime: false)
   }
+
+  private static var microseconds: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   private static func write(
     _ history: String, to path: String, withTime: Bool
@@ -77,7 +80,7 @@ struct HistoryFile: Codable, Equatable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     // In microseconds, which file systems keep.
-    let now = Int64(Date().timeIntervalSince1970 * 1_000_000) * 1_000
+    let now = microseconds * 1_000
     let modified = withTime ? now : nil
     let contents: Data
     do {
@@ -89,6 +92,8 @@ struct HistoryFile: Codable, Equatable {
     try Disk.write(contents, to: file, at: 0, beside)
     if let modified { try Disk.setModified(file, modified, beside) }
     try Disk.sync(file, beside)
+    // Another try is made before this one has the name, since a start might find it.
+    if withTime, abs(microseconds * 1_000 - now) > 1_000_000_000 { return }
     try Disk.rename(beside, to: path)
     try Disk.syncFolder(Disk.parent(of: path))
   }
