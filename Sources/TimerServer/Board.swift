@@ -126,7 +126,7 @@ struct Board {
   }
 
   /// The timer of a file, with a run that can be told from others: one without a revision of its own, or with one that
-  /// was never given, takes that of the timer, or a new one.
+  /// was never given, takes that of the timer, or the first one.
   mutating func withRun(_ timer: SharedTimer) -> SharedTimer {
     var timer = timer
     guard timer.run != nil else {
@@ -134,7 +134,9 @@ struct Board {
       return timer
     }
     if hasGiven(timer.runRevision) { return timer }
-    timer.runRevision = timer.revision > 0 ? timer.revision : revisions.next()
+    // The first one is given to no run after it, and is the same at each start.
+    revisions.note(1)
+    timer.runRevision = max(1, timer.revision)
     return timer
   }
 

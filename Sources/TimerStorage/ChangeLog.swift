@@ -495,15 +495,25 @@ struct SeenContents {
   /// The file is about to be this, by an entry of the log; what it may have held before, if that is known.
   mutating func replace(_ change: FileChange) -> [UInt64]? {
     guard change.fileName.isValue else { return nil }
-    let was = hashes[change.fileName] ?? (isComplete ? [0] : nil)
+    var was = hashes[change.fileName] ?? (isComplete ? [0] : nil)
+    if was?.isEmpty == true { was = nil }
     hashes[change.fileName] = [change.contents.map(Self.hash) ?? 0]
     return was
   }
 
   /// The file was read, or is to be this without an entry.
   mutating func note(_ contents: Data?, of fileName: FileName) {
+    note(contents.map(Self.hash) ?? 0, of: fileName)
+  }
+
+  /// There is a file, and it can't be read: what it holds is not known.
+  mutating func noteUnreadable(_ fileName: FileName) {
+    if fileName.isValue { hashes[fileName] = [] }
+  }
+
+  /// The same by its hash.
+  mutating func note(_ hash: UInt64, of fileName: FileName) {
     guard fileName.isValue else { return }
-    let hash = contents.map(Self.hash) ?? 0
     var seen = hashes[fileName] ?? []
     guard seen.last != hash else { return }
     if seen.count == Self.hashesMax { seen.remove(at: Self.hashesMax / 2) }

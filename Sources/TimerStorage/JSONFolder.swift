@@ -30,7 +30,7 @@ public struct JSONFolder {
   /// Files that were to be written or removed, and are not what they were when they were looked at last.
   private var contested: Set<FileName> = []
   /// The files as we wrote or read them last, to tell changes by others.
-  private var known: [FileName: FileSignature] = [:]
+  private var known: [FileName: KnownFile] = [:]
   /// What those files held, to tell at the next start what was put there after the last change.
   private var seen = SeenContents()
   /// Whether a file that somebody else has changed is left until it was looked at.
@@ -171,13 +171,19 @@ public struct JSONFolder {
     _ fileName: FileName, atMost bytesMax: Int = .max
   ) throws(DiskError) -> Data {
     let path = filePath(fileName)
-    known[fileName] = Disk.signature(path)
+    known[fileName] = Disk.signature(path).map { KnownFile(signature: $0, hash: 0) }
     guard !Disk.isNoFile(path) else { throw DiskError("read", path, code: EISDIR) }
     if let size = Disk.size(path), size > bytesMax {
       throw DiskError("read", path, code: EFBIG)
     }
-    let contents = try Disk.read(path)
-    seen.note(contents, of: fileName)
+    let contents: Data
+    do { contents = try Disk.read(path) } catch {
+      seen.noteUnreadable(fileName)
+      throw error
+    }
+    let hash = SeenContents.hash(contents)
+    known[fileName]?.hash = hash
+    seen.note(hash, of: fileName)
     return contents
   }
 
@@ -187,7 +193,7 @@ public struct JSONFolder {
     guard let signature = signature(of: fileName) else {
       return known[fileName] != nil && unwritten[fileName] == nil
     }
-    return signature != known[fileName]
+    return signature != known[fileName]?.signature
   }
 
   /// Whether there is a file now, or will be.
@@ -203,6 +209,16 @@ public struct JSONFolder {
 
   func signature(of fileName: FileName) -> FileSignature? {
     Disk.signature(filePath(fileName))
+  }
+
+  /// Whether a file holds what we know it to hold, though somebody has touched it; from here on that is no change.
+  mutating func isOnlyTouched(_ fileName: FileName) -> Bool {
+    guard let known = known[fileName], let signature = signature(of: fileName),
+      signature.size == known.signature.size,
+      let contents = try? Disk.read(filePath(fileName)), SeenContents.hash(contents) == known.hash
+    else { return false }
+    self.known[fileName]?.signature = signature
+    return true
   }
 
   /// From here on the file's absence is no change.
@@ -387,7 +403,9 @@ public struct JSONFolder {
     _ fileName: FileName, _ contents: Data?
   ) throws(DiskError) -> Bool {
     let signature = signature(of: fileName)
-    if sparesChangesByOthers, fileName.isValue, let signature, signature != known[fileName] {
+    if sparesChangesByOthers, fileName.isValue, let signature,
+      signature != known[fileName]?.signature
+    {
       contested.insert(fileName)
       return false
     }
@@ -400,7 +418,7 @@ public struct JSONFolder {
       contents, in: path, as: fileName, isSynced: unlogged.contains(fileName))
     let fresh = staged.signature
     try staged.place()
-    known[fileName] = fresh
+    known[fileName] = fresh.map { KnownFile(signature: $0, hash: SeenContents.hash(contents)) }
     return true
   }
 
@@ -442,4 +460,11 @@ public struct JSONFolder {
     log = ChangeLog(at: other)
     unwritten.merge(unsynced) { newer, _ in newer }
   }
+}
+
+/// A file as we wrote or read it last.
+private struct KnownFile {
+  var signature: FileSignature
+  /// Of what it held; 0 while that is not known.
+  var hash: UInt64
 }

@@ -127,9 +127,9 @@ extension TimerFolder {
 
   /// Has every file written as it is known here.
   private mutating func putAll() {
-    for (id, record) in memory {
+    for (id, kept) in memory {
       let name = TimerWrite.fileName(of: id)
-      if !folder.isToBeWritten(name) { folder.put(FileChange(name, record.contents())) }
+      if !folder.isToBeWritten(name) { folder.put(FileChange(name, kept.record.contents())) }
     }
     if !folder.has(ServerRecord.fileName) {
       folder.put(FileChange(ServerRecord.fileName, server.contents()))

@@ -142,10 +142,9 @@ extension TimerFolder {
       start?.remarks.append(
         "\(name) was put there by others after the last change: it counts, and not the log's last state"
       )
-    case nil, .malformed, .contradiction:
+    // A file that can't be read is as old as the log says: what was answered since counts.
+    case nil, .malformed, .contradiction, .unreadable:
       folder.put(change)
-    case .unreadable(let error):
-      hold(change, .unreadable(error))
     case .foreign(let why):
       hold(change, .foreign(why))
     }
@@ -247,7 +246,7 @@ extension TimerFolder {
     try own()
     contents.requests = register.requests
     memory = [:]
-    for record in contents.timers { memory[record.timer.id] = record }
+    for record in contents.timers { memory[record.timer.id] = KeptRecord(record) }
     server = contents.server
     server.removals = []
     server.unchanged = nil

@@ -12,7 +12,7 @@ public struct TimerFolder {
   var clock: ClockReading
   var register: RequestRegister
   /// What each timer's file is to hold, so that a folder that is lost can be written anew.
-  var memory: [TimerID: TimerRecord] = [:]
+  var memory: [TimerID: KeptRecord] = [:]
   /// What the server remembers, as far as it is durable.
   var server = ServerRecord()
   /// Named by the folder's own file, new where answered changes may be missing.
@@ -108,7 +108,7 @@ public struct TimerFolder {
 
   private mutating func keep(_ write: TimerWrite) {
     register.note(write)
-    for (id, record) in write.timers { memory[id] = record }
+    for (id, record) in write.timers { memory[id] = record.map(KeptRecord.init) }
     guard let server = write.server else { return }
     self.server = server
     self.server.removals = []
@@ -184,6 +184,8 @@ extension TimerFolder {
 
   private mutating func change(of fileName: FileName, isSecondLook: Bool) -> ExternalChange? {
     guard folder.hasFile(fileName) else { return absence(of: fileName, isSecondLook: isSecondLook) }
+    // To touch a file is no edit: it may be behind the log, and would take back what was answered.
+    if blocked[fileName] == nil, folder.isOnlyTouched(fileName) { return nil }
     do {
       let record = try record(inFile: fileName)
       unblock(fileName)
@@ -209,7 +211,7 @@ extension TimerFolder {
     guard blocked[fileName] != nil else { return .removed(id) }
     // What is gone was not the timer's: it comes back into its place.
     unblock(fileName)
-    if let record = memory[id] { folder.put(FileChange(fileName, record.contents())) }
+    if let kept = memory[id] { folder.put(FileChange(fileName, kept.record.contents())) }
     return memory[id] == nil ? .removed(id) : .released(id)
   }
 
@@ -217,7 +219,7 @@ extension TimerFolder {
   mutating func block(_ fileName: FileName, _ fault: RecordFault) {
     guard !fault.isDamage else { return unblock(fileName) }
     blocked[fileName] = fault
-    let record = fileName.key.flatMap(TimerID.init).flatMap { memory[$0] }
+    let record = fileName.key.flatMap(TimerID.init).flatMap { memory[$0]?.record }
     guard start == nil, let contents = record?.contents(), !folder.isToBeWritten(fileName) else {
       return folder.holdBack(fileName)
     }
@@ -335,5 +337,14 @@ public struct WriteReport: Sendable {
   public init(ticket: UInt64, result: Result<Void, DiskError>) {
     self.ticket = ticket
     self.result = result
+  }
+}
+
+/// A timer's record as it was stored last, by reference: a table of thousands has no empty places of its size then.
+final class KeptRecord: Sendable {
+  let record: TimerRecord
+
+  init(_ record: TimerRecord) {
+    self.record = record
   }
 }

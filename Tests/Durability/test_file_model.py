@@ -1,7 +1,9 @@
 """The model of a disk, and the judge: small programs that forget a sync are caught, one that forgets none is not."""
 
 import itertools
+import json
 import os
+import time
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -512,8 +514,14 @@ class TestHistory:
     HISTORY = ".timersync/history"
 
     def test_an_image_is_the_same_folder(self):
-        assert with_own_inode(self.HISTORY, b'{"version":1,"history":"h","inode":17}', 17, 99) == (
-            b'{"version":1,"history":"h","inode":99}')
+        image = with_own_inode(self.HISTORY, b'{"version":1,"history":"h","inode":17}', 17, 99)
+
+        assert json.loads(image) == {"version": 1, "history": "h", "inode": 99}
+
+    def test_an_image_was_written_now(self):
+        image = with_own_inode(self.HISTORY, b'{"version":1,"history":"h","inode":17,"modified":5}', 17, 99)
+
+        assert time.time_ns() - 60 * 10**9 < json.loads(image)["modified"] <= time.time_ns()
 
     @pytest.mark.parametrize("contents", [b'{"version":1,"history":"h","inode":18}', b"", b"\0\0", b"[17]"])
     def test_a_copy_stays_one(self, contents):
