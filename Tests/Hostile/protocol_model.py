@@ -6,6 +6,7 @@ clock: it is told the instant for which the server says that something was true.
 
 import copy
 import json
+import re
 from collections import deque
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -21,8 +22,10 @@ NAME_AGE_MAX = 600 * SECOND
 DEPTH_MAX, MEMBERS_MAX = 16, 64
 POLICIES = {"overtime", "finish", "reset", "repeat"}
 SIGNALS = {"flash", "blackout", "none"}
+# HISTORY:REVISION.
+SINCE = re.compile(r".+:[0-9]{1,18}", re.DOTALL)
 
-CONDITIONS = {"ifRevision", "at", "requestId"}
+CONDITIONS = {"ifRevision", "ifRun", "at", "requestId"}
 FIELDS = {
     "start": {"timer", "duration", "type", "atZero", "title", "warnings", "force"} | CONDITIONS,
     "update": {"timer", "title", "warnings", "atZero"} | CONDITIONS,
@@ -33,7 +36,7 @@ FIELDS = {
     "addElapsedTime": {"timer", "seconds", "clamp"} | CONDITIONS,
     "lap": {"timer"} | CONDITIONS, "message": {"timer", "text"} | CONDITIONS,
     "signal": {"timer", "signal"} | CONDITIONS,
-    "get": {"timer"}, "list": set(), "subscribe": {"timer", "timers", "interval"}, "unsubscribe": {"timer", "timers"},
+    "get": {"timer"}, "list": set(), "subscribe": {"timer", "timers", "interval", "since"}, "unsubscribe": {"timer", "timers"},
     "sync": {"clientTime"}, "authenticate": {"token"},
 }
 CHANGES = {name for name, fields in FIELDS.items() if "requestId" in fields}
@@ -251,6 +254,13 @@ class _Reader:
             return None
         return int(value)
 
+    _ifRun = _ifRevision
+
+    def _since(self, value):
+        if not isinstance(value, str) or not SINCE.fullmatch(value):
+            self._fault()
+        return value
+
     def _clientTime(self, value):
         self._number(value)
         return value
@@ -320,6 +330,8 @@ class Run:
     pauses: list = field(default_factory=list)
     stop: int | None = None
     laps: list = field(default_factory=list)
+    # The revision that began it; None until the reply tells it.
+    revision: int | None = None
 
     @property
     def status(self) -> str:
@@ -354,6 +366,8 @@ class Timer:
     run: Run | None = None
     ended_at: int | None = None
     changed_at: int = 0
+    # When what the run counts last changed: a press from before a title or a lap still counts from its own instant.
+    run_changed_at: int = 0
     revision: int | None = None
 
     @property
@@ -372,8 +386,8 @@ class Timer:
             return None
         if run.status == "running":
             return run.start + run.paused + run.duration
-        if run.status == "paused" and run.elapsed(self.changed_at) == run.duration:
-            return self.changed_at
+        if run.status == "paused" and run.elapsed(self.run_changed_at) == run.duration:
+            return self.run_changed_at
         return None
 
     def state(self, now: int) -> dict:
@@ -392,6 +406,7 @@ class Timer:
             "lastElapsedTimeCalculatedAt": now,
             "addedTime": run.duration - self.duration if run and run.duration is not None else 0,
             "atZero": self.at_zero, "title": self.title, "warnings": self.warnings,
+            "run": run.revision if run else None,
         }
         if duration is not None:
             shown["duration"] = duration
@@ -410,24 +425,28 @@ class Timer:
             return None
         after = copy.deepcopy(self)
         after.revision = None
-        after.changed_at = zero
-        after.ended_at = zero
+        after.changed_at = max(zero, self.changed_at)
+        after.run_changed_at = after.ended_at = zero
         if self.at_zero == "finish":
             after.run.stop = zero
         elif self.at_zero == "reset":
             after.run = None
         elif self.at_zero == "repeat":
             after.ended_at = None
-            after.run = Run(zero, self.duration, [[zero, None]] if self.run.status == "paused" else [])
+            pauses = [[zero, None]] if self.run.status == "paused" else []
+            after.run = Run(zero, self.duration, pauses, revision=self.run.revision)
         return after
 
     def shift(self, by: int) -> None:
         """The same timer on a clock that reads that much more."""
         self.changed_at += by
-        if not self.is_active:
-            return
+        self.run_changed_at += by
         if self.ended_at is not None:
             self.ended_at += by
+        if self.run is None:
+            return
+        if self.run.stop is not None:
+            self.run.stop += by
         self.run.start += by
         self.run.pauses = [
             [paused + by, None if resumed is None else resumed + by] for paused, resumed in self.run.pauses]
@@ -476,7 +495,7 @@ class Model:
         """Does what was due up to an instant."""
         for name in list(self.timers):
             for after in self.crossed(name, now):
-                self.crossings.append((name, after.changed_at, after.at_zero == "repeat"))
+                self.crossings.append((name, after.run_changed_at, after.at_zero == "repeat"))
                 self.keep(name, after)
 
     def crossed(self, name: str, now: int) -> list[Timer]:
@@ -484,7 +503,7 @@ class Model:
         found: list[Timer] = []
         timer = self.timers.get(name)
         while timer and (timer := timer.crossed(now)):
-            timer.revision = self.seen_crossings.get((name, timer.changed_at))
+            timer.revision = self.seen_crossings.get((name, timer.run_changed_at))
             found.append(timer)
         return found
 
@@ -518,17 +537,26 @@ class Model:
         """What a change makes of timers, or the refusal; nothing is kept yet."""
         fields = request.fields
         if request.command == "finishAll":
-            finish = Request(command="finish", fields={"at": fields["at"]} if "at" in fields else {})
-            return {name: self._change_one(finish, name, now) for name in self.active()}
+            return {name: self._change_one(self._finish_of(fields, name, now), name, now) for name in self.active()}
         return {fields["timer"]: self._change_one(request, fields["timer"], now)}
+
+    def _finish_of(self, fields: dict, name: str, now: int) -> Request:
+        """What `finishAll` asks of one timer: one whose run has changed since the press ends at that change."""
+        press = fields.get("at")
+        if press is not None and press >= now - PRESS_AGE_MAX:
+            press = max(press, self.timers[name].run_changed_at)
+        return Request(command="finish", fields={} if press is None else {"at": press})
 
     def _change_one(self, request: Request, name: str, now: int) -> Timer | None:
         fields, timer = request.fields, self.timers.get(name)
         if (expected := fields.get("ifRevision")) is not None:
             if expected != (timer.revision if timer else 0):
                 raise Refusal("revisionMismatch")
+        if (expected := fields.get("ifRun")) is not None:
+            if expected != (timer.run.revision if timer and timer.run else 0):
+                raise Refusal("runMismatch")
         if (press := fields.get("at")) is not None:
-            earliest = max(now - PRESS_AGE_MAX, timer.changed_at if timer else now - PRESS_AGE_MAX)
+            earliest = max(now - PRESS_AGE_MAX, timer.run_changed_at if timer else now - PRESS_AGE_MAX)
             if not earliest <= press <= now:
                 raise Refusal("outOfRange")
             now = press
@@ -540,10 +568,21 @@ class Model:
         if request.command == "remove":
             return None
         after = copy.deepcopy(timer)
-        after.changed_at = now
+        if request.command in {"pause", "finish"}:
+            now = self._not_before_last_lap(timer, now)
+        after.changed_at = max(now, timer.changed_at)
+        if request.command not in {"update", "lap", "message", "signal"}:
+            after.run_changed_at = now
         after.revision = None
         getattr(self, f"_{request.command}")(after, fields, now)
         return after
+
+    @staticmethod
+    def _not_before_last_lap(timer: Timer, press: int) -> int:
+        """A press that a lap has overtaken, and that stops the count, counts from that lap."""
+        if timer.status != "running" or not timer.run.laps:
+            return press
+        return press + max(0, timer.run.laps[-1] - timer.run.elapsed(press))
 
     def _start(self, fields: dict, name: str, timer: Timer | None, now: int) -> Timer:
         if timer and timer.is_active and not fields.get("force"):
@@ -561,7 +600,8 @@ class Model:
         after = copy.deepcopy(timer) if timer else Timer(name, duration)
         after.duration = duration
         after.revision = after.ended_at = None
-        after.changed_at = now
+        after.changed_at = max(now, timer.changed_at if timer else now)
+        after.run_changed_at = now
         self._settings(after, fields)
         after.run = Run(now, duration)
         return after
@@ -599,7 +639,7 @@ class Model:
         if not after.is_active:
             raise Refusal("timerHasNotStarted")
         if fields.get("resetTime"):
-            after.run = Run(now, after.run.duration)
+            after.run = Run(now, after.run.duration, revision=after.run.revision)
         after.run.stop = now
 
     def _reset(self, after: Timer, _: dict, __: int) -> None:
@@ -621,7 +661,8 @@ class Model:
             raise Refusal("timerHasNotStarted")
         if after.run.duration is not None:
             raise Refusal("invalidTimerType")
-        after.run.start -= self._allowed(fields, after.run.elapsed(now), after.run.laps[-1] if after.run.laps else 0)
+        elapsed = after.run.elapsed(now)
+        after.run.start -= self._allowed(fields, elapsed, min(after.run.laps[-1], elapsed) if after.run.laps else 0)
 
     def _lap(self, after: Timer, _: dict, now: int) -> None:
         if not after.is_active:
@@ -632,7 +673,7 @@ class Model:
             raise Refusal("timerAlreadyPaused")
         if len(after.run.laps) == LAPS_MAX:
             raise Refusal("outOfRange", LAPS_MAX * SECOND)
-        after.run.laps.append(after.run.elapsed(now))
+        after.run.laps = sorted([*after.run.laps, after.run.elapsed(now)])
 
     def _message(self, after: Timer, fields: dict, now: int) -> None:
         after.message = (fields["text"], now) if fields["text"] else None

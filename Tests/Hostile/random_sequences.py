@@ -189,6 +189,8 @@ class Generator:
             request["timers"] = pick.choice(["*", ["*"], [], pick.sample(NAMES, 2)])
         if pick.random() < 0.5:
             request["interval"] = pick.choice([0, 0.1, 1, 3600, 0.05, 3601])
+        if pick.random() < 0.2:
+            request["since"] = pick.choice(["nobody:1", "a:b:2", "nobody:", ":1", "1", ""])
 
     def _unsubscribe(self, request: dict) -> None:
         if self.random.random() < 0.5:
@@ -208,6 +210,9 @@ class Generator:
         if request["command"] != "finishAll" and pick.random() < 0.1:
             known = timer.revision if timer else 0
             request["ifRevision"] = pick.choice([0, known or 0, known or 0, 7])
+        if request["command"] != "finishAll" and pick.random() < 0.1:
+            known = timer.run.revision if timer and timer.run else 0
+            request["ifRun"] = pick.choice([0, known, known, 7])
         if pick.random() < 0.08 and now > self.no_press_before:
             age = pick.choice([50_000, 500_000, 1_500_000, 10_000_000, -100_000_000])
             request["at"] = round((now - age) / SECOND, 6)
@@ -426,7 +431,7 @@ class Sequences:
             if not (key and key in answered):
                 changes = self.told(request, reply)
                 heard += changes
-                if key and changes:
+                if key and reply["ok"] and request.is_change:
                     answered.add(key)
                     self.remember(key, request, reply)
         return heard
@@ -500,7 +505,7 @@ class Sequences:
         for timer in fitting:
             # A crossing looks like what it was before, but for its revision, which is told here first.
             if timer.revision is None and state["revision"] > known:
-                timer.revision = self.model.seen_crossings[name, timer.changed_at] = state["revision"]
+                timer.revision = self.model.seen_crossings[name, timer.run_changed_at] = state["revision"]
                 return
         expected = versions[0].state(instant) if versions[0] else None
         raise Difference(f"expected {expected}, revision {versions[0] and versions[0].revision}: {reply}")
@@ -561,6 +566,8 @@ class Sequences:
             return f"should tell of {list(after)}"
         for state in states:
             timer = after[state["timer"]]
+            if timer.run and timer.run.revision is None:
+                timer.run.revision = state["revision"]
             if seen(state) != timer.state(timer.changed_at):
                 return f"expected {timer.state(timer.changed_at)}"
         return None
@@ -577,7 +584,7 @@ class Sequences:
                 self.perhaps.add((name, self.model.timers[name].zero))
             self.model.keep(name, timer)
         heard += self.told(request, reply)
-        if (key := request.fields.get("requestId")) and after:
+        if key := request.fields.get("requestId"):
             self.remember(key, request, reply)
 
     def remember(self, key: str, request: Request, reply: dict) -> None:
@@ -790,7 +797,7 @@ class Sequences:
     @staticmethod
     def is_past_zero(timer: Timer) -> bool:
         run = timer.run
-        return timer.is_active and run.duration is not None and run.elapsed(timer.changed_at) >= run.duration
+        return timer.is_active and run.duration is not None and run.elapsed(timer.run_changed_at) >= run.duration
 
     def check_survived(self, before: Timer, after: Timer) -> None:
         """The same timer, by a clock that was read anew."""
@@ -801,7 +808,7 @@ class Sequences:
         ends = [before.zero, before.ended_at]
         if any(end is not None and last_kept < end < first_left for end in ends) or before.at_zero == "repeat":
             return
-        if before.is_active and after.run:
+        if before.run and after.run:
             shift = after.run.start - before.run.start
             self.demand(abs(shift) < SECOND // 10, f"moved by {shift} µs", {"before": before, "after": after})
             before.shift(shift)
@@ -823,11 +830,11 @@ class Sequences:
         run = None
         if shown["startDate"] is not None:
             pauses = [[pause["pause"], pause["start"]] for pause in shown["pausePeriods"]]
-            run = Run(shown["startDate"], duration, pauses, shown["stopDate"], shown.get("laps", []))
+            run = Run(shown["startDate"], duration, pauses, shown["stopDate"], shown.get("laps", []), shown["run"])
         # When it changed last is not told: as late as can be.
         timer = Timer(
             state["timer"], starting, state["atZero"], state["title"], shown["warnings"], run=run, changed_at=now,
-            revision=state["revision"])
+            run_changed_at=now, revision=state["revision"])
         if message := shown.get("message"):
             timer.message = (message["text"], message["sentAt"])
         if signal := shown.get("signal"):
