@@ -98,18 +98,21 @@ tell_check() {
 }
 
 conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
-# The fuzzer is built and run in what the others leave. First come those that wait most of the time and mind to be late;
-# then those that keep the disk busy, for which ticks would wait; then the browsers, three of which want both cores, beside what does not mind; and those of their tests that are held to
-# their milliseconds are alone at the end.
+# The fuzzer is built and run in what the others leave. First come those that mind to be late; then those that keep the
+# disk busy, for which ticks would wait, beside what does not mind; then the browsers, three of which want both cores; and
+# those of their tests that are held to their milliseconds are alone at the end.
 run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
-punctual=()
-run_part BlackBox BlackBox -n 2 --dist worksteal -m "not long" & punctual+=($!)
-run_suite WebSocketTransportTests & punctual+=($!)
-wait "${punctual[@]}"
-run_part Durability Durability -n 2 --dist worksteal -m "not long"
-run_part Browser Browser -n 3 --dist worksteal -m "not measured and not long" &
-(run_logged conformance "${conformance[@]}"; run_suite Hostile) &
-wait
+fuzz=$!
+beside=()
+run_part BlackBox BlackBox -n 2 --dist worksteal -m "not long" & beside+=($!)
+run_suite WebSocketTransportTests & beside+=($!)
+wait "${beside[@]}"
+beside=()
+run_part Durability Durability -n 3 --dist worksteal -m "not long" & beside+=($!)
+(run_logged conformance "${conformance[@]}"; run_suite Hostile) & beside+=($!)
+wait "${beside[@]}"
+run_part Browser Browser -n 3 --dist worksteal -m "not measured and not long"
+wait "$fuzz"
 run_part Browser-measured Browser -m "measured and not long"
 for suite in BlackBox Durability WebSocketTransportTests Hostile Browser Browser-measured; do tell_suite "$suite"; done
 tell_check conformance "the transport conforms to RFC 6455"
