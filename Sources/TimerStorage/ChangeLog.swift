@@ -97,18 +97,21 @@ struct ChangeLog {
 
   /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
   ///
-  /// `seen` has the contents that files are known to have had, which from here on are those of the steps.
+  /// `seen` has the contents that files are known to have had, which from here on are those of the steps; on an error it
+  /// is what it was.
   mutating func append(_ steps: [FolderStep], seen: inout SeenContents) throws(DiskError) {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
+    let former = seen.former(of: steps)
     var bytes = Data()
-    var seenThen = seen
     for (index, step) in steps.enumerated() {
       let place = EntryPlace(generation: generation, entry: count + index, first: count)
-      Self.append(step, place, &seenThen, to: &bytes)
+      Self.append(step, place, &seen, to: &bytes)
     }
-    try append(bytes)
+    do { try append(bytes) } catch {
+      seen.restore(former)
+      throw error
+    }
     count += steps.count
-    seen = seenThen
   }
 
   /// As above, where nobody keeps what the files had.
@@ -236,9 +239,17 @@ struct ChangeLog {
   mutating func begin(
     with step: FolderStep, seen: inout SeenContents
   ) throws(DiskError) {
-    let beside = path + StagedFile.ending
+    let former = seen.former(of: [step])
     var bytes = Data()
     Self.append(step, EntryPlace(generation: 0, entry: 0, first: 0), &seen, to: &bytes)
+    do { try begin(with: bytes) } catch {
+      seen.restore(former)
+      throw error
+    }
+  }
+
+  private mutating func begin(with bytes: Data) throws(DiskError) {
+    let beside = path + StagedFile.ending
     try Disk.remove(beside)
     let fresh = try Disk.open(beside, O_RDWR | O_CREAT | O_EXCL)
     try Disk.write(bytes, to: fresh, at: 0, beside)
@@ -499,6 +510,25 @@ struct SeenContents {
     if was?.isEmpty == true { was = nil }
     hashes[change.fileName] = [change.contents.map(Self.hash) ?? 0]
     return was
+  }
+
+  /// What is known of the files of these steps, for when the log does not come to have them.
+  func former(of steps: [FolderStep]) -> Former {
+    var former = Former()
+    for change in steps.flatMap(\.changes) where change.fileName.isValue {
+      former.hashes.updateValue(hashes[change.fileName], forKey: change.fileName)
+    }
+    return former
+  }
+
+  /// The steps are not to count: their files hold what they held before.
+  mutating func restore(_ former: Former) {
+    for (fileName, seen) in former.hashes { hashes[fileName] = seen }
+  }
+
+  /// What was known of some files.
+  struct Former {
+    fileprivate var hashes: [FileName: [UInt64]?] = [:]
   }
 
   /// The file was read, or is to be this without an entry.

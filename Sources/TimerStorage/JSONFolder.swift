@@ -304,11 +304,14 @@ public struct JSONFolder {
     try checkPlace()
     try isOwned()
     if log.isInDoubt { try emptyLog() }
+    let former = seen.former(of: steps)
     try log.append(steps, seen: &seen)
     do throws(DiskError) {
       try checkPlace()
       try isOwned()
     } catch {
+      // Refused, so that no file comes to hold it: the next entry has to tell what is really there.
+      seen.restore(former)
       log.doubt()
       throw error
     }

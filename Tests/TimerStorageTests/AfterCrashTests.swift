@@ -50,6 +50,38 @@ import TimerCore
     #expect(try revisions() == [5])
   }
 
+  /// A folder whose file has revision 13, and that has refused revision 14 after the log had it.
+  private func folderAfterRefusal() throws -> JSONFolder {
+    var folder = try JSONFolder(path: temporary.path)
+    folder.sparesChangesByOthers = true
+    try folder.commit([.of(13)])
+    try folder.checkpoint()
+    var looks = 0
+    #expect(throws: DiskError.self) {
+      try folder.commit([.of(14)]) { () throws(DiskError) in
+        looks += 1
+        if looks == 2 { throw DiskError("find", temporary.path, code: ESTALE) }
+      }
+    }
+    return folder
+  }
+
+  @Test func `goes by a change that follows one that was refused behind its entry`() throws {
+    var folder = try folderAfterRefusal()
+
+    try folder.commit([.of(15)])
+
+    #expect(try revisions() == [15])
+  }
+
+  @Test func `goes by a removal that follows a change that was refused behind its entry`() throws {
+    var folder = try folderAfterRefusal()
+
+    try folder.commit([FolderStep([FileChange(FileName("tea.json"), nil)])])
+
+    #expect(try revisions() == [])
+  }
+
   @Test func `goes by the log where a file is what it was before the first change`() throws {
     try crashed()
 
@@ -225,5 +257,11 @@ import TimerCore
     #expect((contents != nil) == isOther)
     #expect((folder.history != first) == isOther)
     #expect(contents.map { $0.timers.map(\.timer.revision) } ?? [20] == [20])
+  }
+}
+
+extension FolderStep {
+  fileprivate static func of(_ revision: Int) -> FolderStep {
+    FolderStep([FileChange(FileName("tea.json"), TimerRecord.make(revision: revision).contents())])
   }
 }
