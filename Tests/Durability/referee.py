@@ -14,6 +14,8 @@ from model import SAME_CROSSING, View, after, after_zero, micros, zeros
 
 # A restart reads the wall clock anew: instants of a running timer move by what it gained on the boot-time clock.
 RESTART_TOLERANCE = 20_000
+# So many crossings of a timer are kept for who comes back.
+CROSSINGS_KEPT = 16
 # So many crossings behind, a countdown that repeats tells them one by one no longer.
 REPEATS_TOLD_ONE_BY_ONE = 16
 REFUSALS = {
@@ -446,7 +448,7 @@ class Referee:
             self.verdict.late = sum(bool(push.message.get("late")) for ends in told.values() for _, push in ends)
         for timer, zero, life in self.crossings():
             ends = told.get(timer, [])
-            if not near(ends, zero) and not is_folded(zero, ends):
+            if not near(ends, zero) and not is_folded(zero, ends) and not is_beyond_kept(zero, ends):
                 self.not_told(timer, zero, self.history.lives[life], watcher)
 
     def is_same_end(self, timer: str, earlier: int, first: Push, instant: int, second: Push) -> bool:
@@ -553,6 +555,17 @@ def is_folded(zero: int, told: list[tuple[int, Push]]) -> bool:
     rest = (instant - zero) % length
     is_far = instant - zero >= REPEATS_TOLD_ONE_BY_ONE * length - RESTART_TOLERANCE
     return is_far and min(rest, length - rest) <= RESTART_TOLERANCE
+
+
+def is_beyond_kept(zero: int, told: list[tuple[int, Push]]) -> bool:
+    """Whether the watcher, when it came back, was told of all the later ends that a timer keeps: this one was kept no
+    more."""
+    later = [(instant, push) for instant, push in told if instant > zero]
+    if not later or not later[0][1].message.get("late"):
+        return False
+    life = later[0][1].life
+    together = list(itertools.takewhile(lambda end: end[1].life == life and end[1].message.get("late"), later))
+    return len(together) >= CROSSINGS_KEPT
 
 
 def could_have_made(request: Request, push: Push) -> bool:
