@@ -155,7 +155,10 @@ extension ServiceLoop: HTTPExchangeOwner {
     watch(.exchange(exchange.number), afterMilliseconds: due - now)
   }
 
-  func count(_ refusal: TransportRefusal) { counters.count(refusal) }
+  func count(_ refusal: TransportRefusal, isTold: Bool) {
+    counters.count(refusal)
+    if isTold { options.refused(refusal) }
+  }
 
   func ended(_ exchange: HTTPExchange) {
     forget(exchange)
