@@ -9,9 +9,7 @@ extension Hub {
     _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) {
     if let refusal = options.access.refusal(of: request) {
-      counters.refusals[.forbidden, default: 0] += 1
-      actions.transport.append(.respond(refusal, to: id))
-      return
+      return refuse(refusal, to: id, &actions)
     }
     guard httpBudgets.take(for: request.peerNetwork, at: now) else {
       return refuseForHaste(id, &actions)
@@ -21,13 +19,25 @@ extension Hub {
       return
     }
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
+    guard let grant = grant(request, id, at: now, &actions) else { return }
     do throws(ErrorReply) {
-      let credentials = Credentials(request)
-      let grant = try grant(credentials, from: request.peerAddress, at: now, &actions)
       try answer(route, request, grant, id, at: now, &actions)
+    } catch {
+      count(error.code, &actions)
+      respond(.refused(.none, error, timer: nil), to: id, &actions)
+    }
+  }
+
+  /// What the one who asks may do; nil when it was answered that its token is not known.
+  private mutating func grant(
+    _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  ) -> Grant? {
+    do throws(ErrorReply) {
+      return try grant(Credentials(request), from: request.peerAddress, at: now, &actions)
     } catch {
       counters.refusals[error.code, default: 0] += 1
       respond(.refused(.none, error, timer: nil), to: id, &actions)
+      return nil
     }
   }
 
@@ -58,8 +68,17 @@ extension Hub {
     }
   }
 
+  private mutating func refuse(
+    _ refusal: AccessRefusal, to id: RequestID, _ actions: inout HubActions
+  ) {
+    counters.refusals[.forbidden, default: 0] += 1
+    actions.refusals.append(.access(refusal))
+    actions.transport.append(.respond(refusal.response, to: id))
+  }
+
   private mutating func refuseForHaste(_ id: RequestID, _ actions: inout HubActions) {
     counters.refusals[.rateLimited, default: 0] += 1
+    actions.refusals.append(.hasteOfAddress)
     let error = ErrorReply(
       .rateLimited,
       "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
@@ -71,15 +90,13 @@ extension Hub {
   }
 
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
-  /// comes from another site's page is refused all the same.
+  /// comes from another site's page is refused all the same, as is a browser that nobody has told to.
   private mutating func press(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
     at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     if let refusal = options.access.refusal(ofPress: request) {
-      counters.refusals[.forbidden, default: 0] += 1
-      actions.transport.append(.respond(refusal, to: id))
-      return
+      return refuse(refusal, to: id, &actions)
     }
     guard grant.token != nil else {
       throw ErrorReply(
@@ -105,7 +122,7 @@ extension Hub {
         respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions)
       }
     } catch {
-      counters.refusals[error.code, default: 0] += 1
+      count(error.code, &actions)
       respond(.refused(message.tag, error, timer: nil), to: id, &actions)
     }
   }
