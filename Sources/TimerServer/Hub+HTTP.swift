@@ -8,6 +8,9 @@ extension Hub {
   mutating func answer(
     _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) {
+    if let probe = HealthProbe(request) {
+      return answer(probe, request, id, at: now, &actions)
+    }
     if let refusal = options.access.refusal(of: request) {
       return refuse(refusal, to: id, &actions)
     }
@@ -46,8 +49,6 @@ extension Hub {
     _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     switch route {
-    case .success(.health): actions.transport.append(.respond(health(for: grant), to: id))
-    case .success(.readiness): actions.transport.append(.respond(readiness, to: id))
     case .success(.metrics):
       try grant.checkSeesAll()
       actions.transport.append(.respond(metrics, to: id))
@@ -152,6 +153,46 @@ extension Hub {
 
   // MARK: The server itself
 
+  /// Answers under any name and counts for no budget, so that whoever watches is never told by mistake that the server
+  /// is not well.
+  private mutating func answer(
+    _ probe: HealthProbe, _ request: HTTPRequest, _ id: RequestID, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    if let answer = options.access.preflight(request) {
+      actions.transport.append(.respond(answer, to: id))
+      return
+    }
+    let isKnown = options.access.knowsHost(request.headers)
+    var response: HTTPResponse
+    switch probe {
+    case .readiness: response = readiness(isBare: !isKnown)
+    case .health where !isKnown: response = Self.bareHealth
+    case .health:
+      guard let health = health(for: request, id, at: now, &actions) else { return }
+      response = health
+    }
+    if request.method == "OPTIONS" {
+      response.headers.append(
+        HTTPHeader("Allow", HealthProbe.methods.joined(separator: ", ")))
+    }
+    actions.transport.append(.respond(response, to: id))
+  }
+
+  /// What a browser may read that a foreign name has led here, since the page of that name may then read it too.
+  private static let bareHealth = HTTPResponse(
+    status: 200, headers: [notStored], body: Health.bare)
+
+  /// nil when it was answered that its token is not known. Of who sends too many tokens none is looked at.
+  private mutating func health(
+    for request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  ) -> HTTPResponse? {
+    guard
+      Credentials(request).secret == nil || httpBudgets.take(for: request.peerNetwork, at: now)
+    else { return Self.bareHealth }
+    return grant(request, id, at: now, &actions).map { health(for: $0) }
+  }
+
   /// The server answers, so it is well; files that it could not read are told beside, to who may see all.
   private func health(for grant: Grant) -> HTTPResponse {
     let faults = !grant.seesAll ? [] : quarantine.faults.values.sorted { $0.fileName < $1.fileName }
@@ -169,14 +210,15 @@ extension Hub {
       status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: code.svg)
   }
 
-  private var readiness: HTTPResponse {
+  private func readiness(isBare: Bool) -> HTTPResponse {
     guard case .no = stopping else {
       return HTTPResponse(
         status: 503, headers: [Self.notStored], body: Array("{\"status\":\"stopping\"}".utf8))
     }
     if let storageTrouble {
       return HTTPResponse(
-        status: 503, headers: [Self.notStored], body: Health.unwritable(storageTrouble))
+        status: 503, headers: [Self.notStored],
+        body: Health.unwritable(isBare ? nil : storageTrouble))
     }
     return HTTPResponse(
       status: 200, headers: [Self.notStored], body: Array("{\"status\":\"ready\"}".utf8))
