@@ -162,15 +162,15 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(.warning, "for a binary message; messages are text", of: .connection)
     case .tlsHandshake:
       self.init(
-        .info, "for no TLS, or none that is spoken here; come by https:// and wss://",
+        .info, "for speaking no TLS, or none that is spoken here; come by https:// and wss://",
         of: .connection)
     case .webSocketHandshake:
       self.init(
         .info,
-        "for no right handshake of a WebSocket; a proxy in front has to hand on Upgrade and Connection"
+        "for a malformed handshake of a WebSocket; a proxy in front has to hand on Upgrade and Connection"
       )
     case .malformedRequest: self.init(.info, "for being malformed")
-    case .silent: self.init(.info, "any longer, for not answering a ping", of: .connection)
+    case .silent: self.init(.info, "for not answering a ping", of: .connection)
     }
   }
 }

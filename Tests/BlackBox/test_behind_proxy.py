@@ -87,7 +87,7 @@ class Proxy:
 
     def caddy(self) -> list[str]:
         lines = put(
-            block("caddy"), upstream=self.upstream,
+            block("caddyfile"), upstream=self.upstream,
             site=(f"{NAME} {{", f"https://{NAME}:{self.port} {{\nbind 127.0.0.1\ntls {self.pem} {self.pem}"))
         config = self.folder / "Caddyfile"
         config.write_text(f"{{\nadmin off\nauto_https disable_redirects\n}}\n{lines}")

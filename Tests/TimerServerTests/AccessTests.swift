@@ -54,6 +54,18 @@ import WebSocketTransport
     #expect(!isTaken)
   }
 
+  @Test(arguments: ["Timer.Example", "timer.example.", "timer_1", "localhost", "192.168.1.7"])
+  func `take a name in any spelling`(_ told: String) {
+    var rules = AccessRules()
+
+    let isTaken = rules.takeHost(told)
+
+    #expect(isTaken)
+    for host in [told, told.uppercased(), "\(told):8080"] {
+      #expect(rules.refusal(of: Handshake(headers: ["host": host])) == nil)
+    }
+  }
+
   private func isRefused(host: String?, origin: String? = nil) -> Bool {
     var headers: [String: String] = [:]
     headers["host"] = host
