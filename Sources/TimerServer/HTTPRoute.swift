@@ -114,9 +114,7 @@ extension HTTPRoute {
   /// A GET of `NAME/COMMAND`; a timer that is named so is read with its slash escaped.
   private static func press(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute? {
     let path = request.path
-    guard path.count >= 4, path.starts(with: ["api", "timers"]), let command = path.last,
-      ClientRequest.isChange(command: command), reading.contains(request.method)
-    else { return nil }
+    guard isLikePress(request), let command = path.last else { return nil }
     guard request.method == "GET" else {
       throw Refusal(405, "a command goes by POST, or by GET here", allow: "GET, POST")
     }
@@ -134,6 +132,13 @@ extension HTTPRoute {
     } catch {
       preconditionFailure("only these two are thrown: \(error)")
     }
+  }
+
+  /// Whether it reads `NAME/COMMAND`, which is a change where `--allow-get` says so, and elsewhere a timer's name.
+  static func isLikePress(_ request: HTTPRequest) -> Bool {
+    let path = request.path
+    return path.count >= 4 && path.starts(with: ["api", "timers"])
+      && path.last.map(ClientRequest.isChange) == true && reading.contains(request.method)
   }
 
   private static let reading = ["GET", "HEAD"]

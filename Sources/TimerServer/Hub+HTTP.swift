@@ -124,6 +124,9 @@ extension Hub {
       }
     } catch {
       count(error.code, &actions)
+      if error.code == .unknownTimer, HTTPRoute.isLikePress(request) {
+        actions.refusals.append(.getNotAllowed)
+      }
       respond(.refused(message.tag, error, timer: nil), to: id, &actions)
     }
   }

@@ -3,6 +3,8 @@ import WebSocketTransport
 /// Why somebody was refused, as far as whoever runs the server may want to know.
 enum RefusalReason: Equatable, Sendable {
   case access(AccessRefusal)
+  /// A change by GET, where none is taken.
+  case getNotAllowed
   case noToken, wrongToken
   case hasteOfConnection, hasteOfAddress
   case tooManyTimers, tooManySubscriptions
@@ -45,6 +47,9 @@ struct RefusalSubject: Hashable, Sendable {
     case .access(.guess):
       self.init(
         .info, "for asking for a change by GET ahead of need; nobody has opened that page yet")
+    case .getNotAllowed:
+      self.init(
+        .warning, "for asking for a change by GET; start with --allow-get if a device can't POST")
     case .noToken:
       self.init(
         .warning,

@@ -176,6 +176,16 @@ import WebSocketTransport
     #expect(bench.refusals == [.tooManySubscriptions, .tooManyTimers, .hasteOfConnection])
   }
 
+  @Test func `of a device that may not change by GET is told, of a timer that isn't there not`() {
+    var bench = HubBench.make()
+    bench.ask(#"{"command":"start","timer":"stage/lap"}"#)
+    for path in ["stage/pause", "tea/start", "stage", "stage/lap", "stage/paws"] {
+      _ = bench.http("GET", "/api/timers/\(path)")
+    }
+
+    #expect(bench.refusals == [.getNotAllowed, .getNotAllowed])
+  }
+
   @Test func `for the role that a visitor has is nothing to be told`() {
     var bench = HubBench.make(role: .view)
 
