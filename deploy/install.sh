@@ -2,8 +2,8 @@
 # Installs the Debian packages of deploy/packages.txt that are missing.
 #   deploy/install.sh run     what the server needs
 #   deploy/install.sh test    what the server and its tests need
-#   deploy/install.sh bench   what the server and its benchmarks need; nginx and redis-server start when they are
-#                             installed, and are not needed as services
+#   deploy/install.sh bench   what the server and its benchmarks need
+# nginx, caddy, haproxy and redis-server start when they are installed, and are not needed as services.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 parts=${1:-run}

@@ -41,12 +41,15 @@ public struct Health: Equatable, Sendable {
     self.clock = clock
   }
 
-  /// What `/readyz` answers while changes are not stored.
-  public static func unwritable(_ trouble: String) -> [UInt8] {
+  /// What `/healthz` answers to those who may not know more.
+  public static let bare = Array("{\"status\":\"ok\"}".utf8)
+
+  /// What `/readyz` answers while changes are not stored; without the reason to those who may not know it.
+  public static func unwritable(_ trouble: String?) -> [UInt8] {
     var writer = JSONWriter(capacity: 128)
     writer.object {
       $0.member("status", "unwritable")
-      $0.member("reason", trouble)
+      if let trouble { $0.member("reason", trouble) }
     }
     return writer.bytes
   }

@@ -1,20 +1,31 @@
 import WebSocketTransport
 
-/// What browsers want to be told before they show another site's page an answer (the Fetch standard, §3.3).
+/// What browsers want to be told before they show another site's page an answer (the Fetch standard, §3.3), and how
+/// they are to come back.
 extension AccessRules {
-  /// With every answer: whether the page that asked, if its site is on the list, may read it. nil where there is no
-  /// list, and nothing to be told.
-  var answerHeaders: (@Sendable ([String: String]) -> [HTTPHeader])? {
-    guard !origins.isEmpty else { return nil }
+  /// With every answer: whether the page that asked, if its site is on the list, may read it; and, where this server
+  /// speaks TLS, that browsers are to come by nothing else. nil where there is nothing to be told.
+  func answerHeaders(isSecure: Bool) -> (@Sendable ([String: String]) -> [HTTPHeader])? {
+    let isStrict = isSecure && hasNames
+    guard !origins.isEmpty || isStrict else { return nil }
     return { headers in
-      // A cache must not give one site's answer to another.
-      let varies = HTTPHeader("Vary", "Origin")
-      guard let origin = headers["origin"], isListed(origin) else { return [varies] }
-      return [
-        varies, HTTPHeader("Access-Control-Allow-Origin", origin),
-        HTTPHeader("Access-Control-Expose-Headers", "ETag, Retry-After"),
-      ]
+      let strictness = isStrict && self.isStrict(headers) ? [Self.strictTransport] : []
+      return origins.isEmpty ? strictness : strictness + sharing(headers)
     }
+  }
+
+  /// RFC 6797 §6.1: a year. The names below this one may be others' servers.
+  private static let strictTransport = HTTPHeader("Strict-Transport-Security", "max-age=31536000")
+
+  private func sharing(_ headers: [String: String]) -> [HTTPHeader] {
+    // A cache must not give one site's answer to another.
+    let varies = HTTPHeader("Vary", "Origin")
+    guard let origin = headers["origin"], isListed(origin) else { return [varies] }
+    // As it came: browsers compare it byte by byte.
+    return [
+      varies, HTTPHeader("Access-Control-Allow-Origin", origin),
+      HTTPHeader("Access-Control-Expose-Headers", "ETag, Retry-After"),
+    ]
   }
 
   /// The answer to a browser that asks, before a request of a listed site, what it may be like; nil when it is no
@@ -33,5 +44,7 @@ extension AccessRules {
       ])
   }
 
-  private func isListed(_ origin: String) -> Bool { origins.contains(origin.lowercased()) }
+  private func isListed(_ origin: String) -> Bool {
+    Origin(origin).map(origins.contains) ?? false
+  }
 }

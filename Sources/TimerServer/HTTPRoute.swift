@@ -9,7 +9,7 @@ enum HTTPRoute: Equatable {
   case press(ClientMessage)
   /// A picture of a text, for a link that somebody is to scan.
   case qrCode(QRText)
-  case health, readiness, metrics
+  case metrics
 
   /// An answer that says what would be right.
   struct Refusal: Error, Equatable {
@@ -61,8 +61,9 @@ extension HTTPRoute {
       return
     }
     switch request.path {
-    case ["healthz"]: self = try .health.only(Self.reading, request)
-    case ["readyz"]: self = try .readiness.only(Self.reading, request)
+    case ["healthz"], ["readyz"]:
+      // By its own methods it is a `HealthProbe`, and doesn't come here.
+      throw Self.otherMethod(Self.reading)
     case ["metrics"]: self = try .metrics.only(Self.reading, request)
     case ["api", "timers"]:
       self = try .command(try Self.message("list", nil, request)).only(Self.reading, request)
@@ -113,9 +114,7 @@ extension HTTPRoute {
   /// A GET of `NAME/COMMAND`; a timer that is named so is read with its slash escaped.
   private static func press(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute? {
     let path = request.path
-    guard path.count >= 4, path.starts(with: ["api", "timers"]), let command = path.last,
-      ClientRequest.isChange(command: command), reading.contains(request.method)
-    else { return nil }
+    guard isLikePress(request), let command = path.last else { return nil }
     guard request.method == "GET" else {
       throw Refusal(405, "a command goes by POST, or by GET here", allow: "GET, POST")
     }
@@ -135,14 +134,23 @@ extension HTTPRoute {
     }
   }
 
+  /// Whether it reads `NAME/COMMAND`, which is a change where `--allow-get` says so, and elsewhere a timer's name.
+  static func isLikePress(_ request: HTTPRequest) -> Bool {
+    let path = request.path
+    return path.count >= 4 && path.starts(with: ["api", "timers"])
+      && path.last.map(ClientRequest.isChange) == true && reading.contains(request.method)
+  }
+
   private static let reading = ["GET", "HEAD"]
 
   private func only(_ methods: [String], _ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
-    guard methods.contains(request.method) else {
-      let allow = methods.joined(separator: ", ")
-      throw Refusal(405, "the method here is \(allow)", allow: allow)
-    }
+    guard methods.contains(request.method) else { throw Self.otherMethod(methods) }
     return self
+  }
+
+  private static func otherMethod(_ methods: [String]) -> Refusal {
+    let allow = methods.joined(separator: ", ")
+    return Refusal(405, "the method here is \(allow)", allow: allow)
   }
 
   // MARK: From headers to fields

@@ -29,7 +29,8 @@ extension Hub {
     let digest = TokenDigest(of: secret)
     guard let token = digest.flatMap({ tokens.token($0, at: wallTime(at: now)) }) else {
       counters.wrongTokens += 1
-      actions.log(.info, "a token that is not known, or no longer, was presented from \(address)")
+      actions.refusals.append(.wrongToken)
+      actions.log(.debug, "a token that is not known, or no longer, was presented from \(address)")
       throw ErrorReply(
         .unauthorized, "this token is not known here, or no longer; ask for a new one")
     }
@@ -77,6 +78,20 @@ extension Hub {
       counters.refusals[error.code, default: 0] += 1
       if tokens != nil { session.wrongTokens += 1 }
       return .refused(tag, error, timer: nil)
+    }
+  }
+
+  // MARK: Refused
+
+  /// Counts a refusal, and has the log tell of one that an option would have prevented.
+  mutating func count(_ code: ErrorCode, _ actions: inout HubActions) {
+    counters.refusals[code, default: 0] += 1
+    switch code {
+    // A token that is not known is told by itself.
+    case .unauthorized: actions.refusals.append(.noToken)
+    case .tooManyTimers: actions.refusals.append(.tooManyTimers)
+    case .tooManySubscriptions: actions.refusals.append(.tooManySubscriptions)
+    default: break
     }
   }
 

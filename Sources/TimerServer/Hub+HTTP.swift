@@ -8,10 +8,11 @@ extension Hub {
   mutating func answer(
     _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) {
+    if let probe = HealthProbe(request) {
+      return answer(probe, request, id, at: now, &actions)
+    }
     if let refusal = options.access.refusal(of: request) {
-      counters.refusals[.forbidden, default: 0] += 1
-      actions.transport.append(.respond(refusal, to: id))
-      return
+      return refuse(refusal, to: id, &actions)
     }
     guard httpBudgets.take(for: request.peerNetwork, at: now) else {
       return refuseForHaste(id, &actions)
@@ -21,13 +22,25 @@ extension Hub {
       return
     }
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
+    guard let grant = grant(request, id, at: now, &actions) else { return }
     do throws(ErrorReply) {
-      let credentials = Credentials(request)
-      let grant = try grant(credentials, from: request.peerAddress, at: now, &actions)
       try answer(route, request, grant, id, at: now, &actions)
+    } catch {
+      count(error.code, &actions)
+      respond(.refused(.none, error, timer: nil), to: id, &actions)
+    }
+  }
+
+  /// What the one who asks may do; nil when it was answered that its token is not known.
+  private mutating func grant(
+    _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  ) -> Grant? {
+    do throws(ErrorReply) {
+      return try grant(Credentials(request), from: request.peerAddress, at: now, &actions)
     } catch {
       counters.refusals[error.code, default: 0] += 1
       respond(.refused(.none, error, timer: nil), to: id, &actions)
+      return nil
     }
   }
 
@@ -36,8 +49,6 @@ extension Hub {
     _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     switch route {
-    case .success(.health): actions.transport.append(.respond(health(for: grant), to: id))
-    case .success(.readiness): actions.transport.append(.respond(readiness, to: id))
     case .success(.metrics):
       try grant.checkSeesAll()
       actions.transport.append(.respond(metrics, to: id))
@@ -58,8 +69,17 @@ extension Hub {
     }
   }
 
+  private mutating func refuse(
+    _ refusal: AccessRefusal, to id: RequestID, _ actions: inout HubActions
+  ) {
+    counters.refusals[.forbidden, default: 0] += 1
+    actions.refusals.append(.access(refusal))
+    actions.transport.append(.respond(refusal.response, to: id))
+  }
+
   private mutating func refuseForHaste(_ id: RequestID, _ actions: inout HubActions) {
     counters.refusals[.rateLimited, default: 0] += 1
+    actions.refusals.append(.hasteOfAddress)
     let error = ErrorReply(
       .rateLimited,
       "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
@@ -71,15 +91,13 @@ extension Hub {
   }
 
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
-  /// comes from another site's page is refused all the same.
+  /// comes from another site's page is refused all the same, as is a browser that nobody has told to.
   private mutating func press(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
     at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     if let refusal = options.access.refusal(ofPress: request) {
-      counters.refusals[.forbidden, default: 0] += 1
-      actions.transport.append(.respond(refusal, to: id))
-      return
+      return refuse(refusal, to: id, &actions)
     }
     guard grant.token != nil else {
       throw ErrorReply(
@@ -105,7 +123,10 @@ extension Hub {
         respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions)
       }
     } catch {
-      counters.refusals[error.code, default: 0] += 1
+      count(error.code, &actions)
+      if error.code == .unknownTimer, HTTPRoute.isLikePress(request) {
+        actions.refusals.append(.getNotAllowed)
+      }
       respond(.refused(message.tag, error, timer: nil), to: id, &actions)
     }
   }
@@ -135,6 +156,46 @@ extension Hub {
 
   // MARK: The server itself
 
+  /// Answers under any name and counts for no budget, so that whoever watches is never told by mistake that the server
+  /// is not well.
+  private mutating func answer(
+    _ probe: HealthProbe, _ request: HTTPRequest, _ id: RequestID, at now: Instant,
+    _ actions: inout HubActions
+  ) {
+    if let answer = options.access.preflight(request) {
+      actions.transport.append(.respond(answer, to: id))
+      return
+    }
+    let isKnown = options.access.knowsHost(request.headers)
+    var response: HTTPResponse
+    switch probe {
+    case .readiness: response = readiness(isBare: !isKnown)
+    case .health where !isKnown: response = Self.bareHealth
+    case .health:
+      guard let health = health(for: request, id, at: now, &actions) else { return }
+      response = health
+    }
+    if request.method == "OPTIONS" {
+      response.headers.append(
+        HTTPHeader("Allow", HealthProbe.methods.joined(separator: ", ")))
+    }
+    actions.transport.append(.respond(response, to: id))
+  }
+
+  /// What a browser may read that a foreign name has led here, since the page of that name may then read it too.
+  private static let bareHealth = HTTPResponse(
+    status: 200, headers: [notStored], body: Health.bare)
+
+  /// nil when it was answered that its token is not known. Of who sends too many tokens none is looked at.
+  private mutating func health(
+    for request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  ) -> HTTPResponse? {
+    guard
+      Credentials(request).secret == nil || httpBudgets.take(for: request.peerNetwork, at: now)
+    else { return Self.bareHealth }
+    return grant(request, id, at: now, &actions).map { health(for: $0) }
+  }
+
   /// The server answers, so it is well; files that it could not read are told beside, to who may see all.
   private func health(for grant: Grant) -> HTTPResponse {
     let faults = !grant.seesAll ? [] : quarantine.faults.values.sorted { $0.fileName < $1.fileName }
@@ -152,14 +213,15 @@ extension Hub {
       status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: code.svg)
   }
 
-  private var readiness: HTTPResponse {
+  private func readiness(isBare: Bool) -> HTTPResponse {
     guard case .no = stopping else {
       return HTTPResponse(
         status: 503, headers: [Self.notStored], body: Array("{\"status\":\"stopping\"}".utf8))
     }
     if let storageTrouble {
       return HTTPResponse(
-        status: 503, headers: [Self.notStored], body: Health.unwritable(storageTrouble))
+        status: 503, headers: [Self.notStored],
+        body: Health.unwritable(isBare ? nil : storageTrouble))
     }
     return HTTPResponse(
       status: 200, headers: [Self.notStored], body: Array("{\"status\":\"ready\"}".utf8))

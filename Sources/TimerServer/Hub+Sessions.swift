@@ -39,7 +39,7 @@ extension Hub {
       guard let wish = try SubscriptionQuery(query) else { return }
       try subscribe(session, wish.subscription, as: session.grant, at: now, &actions) { _ in }
     } catch {
-      counters.refusals[error.code, default: 0] += 1
+      count(error.code, &actions)
       actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
     }
   }
@@ -61,6 +61,7 @@ extension Hub {
     if verdict == .granted {
       take(message, from: session, at: now, &actions)
     } else {
+      actions.refusals.append(.hasteOfConnection)
       refuseForHaste(message, from: session)
     }
     flush(session, at: now, &actions)
@@ -156,7 +157,7 @@ extension Hub {
     _ tag: ReplyTag, _ error: ErrorReply, timer: TimerID?, to requester: Requester,
     at now: Instant, _ actions: inout HubActions
   ) {
-    counters.refusals[error.code, default: 0] += 1
+    count(error.code, &actions)
     // Who may not see a timer does not see it beside an error either.
     let isHidden = error.code == .forbidden || error.code == .unauthorized
     let state = isHidden ? nil : timer.flatMap { reading($0, at: now) }
@@ -212,7 +213,7 @@ extension Hub {
         actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
       }
     } catch {
-      counters.refusals[error.code, default: 0] += 1
+      count(error.code, &actions)
       actions.send(ServerMessage.refused(tag, error, timer: nil).text, to: session.id)
     }
   }

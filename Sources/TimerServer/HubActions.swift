@@ -8,6 +8,8 @@ struct HubActions {
   /// For the disk's thread, in their order.
   var writes: [TimerWrite] = []
   var log: [LogLine] = []
+  /// What was refused, for the log to tell in few lines.
+  var refusals: [RefusalReason] = []
 
   mutating func send(_ text: [UInt8], to connection: ConnectionID) {
     transport.append(.send(Frame(text), to: connection))

@@ -26,24 +26,30 @@ public struct FrameAncestor: Hashable, Sendable {
 
   /// nil for what is none of the three, so that nothing else gets into the header.
   public init?(_ value: String) {
-    if value == "self" || value == "'self'" {
-      text = "'self'"
-      return
+    switch value.lowercased() {
+    case "self", "'self'": text = "'self'"
+    case "*": text = "*"
+    case let value:
+      guard let source = Self.source(value) else { return nil }
+      text = source
     }
-    let rest = value.utf8.drop { $0 != UInt8(ascii: ":") }
-    let scheme = value.utf8.prefix { $0 != UInt8(ascii: ":") }
-    guard value == "*" || (scheme.elementsEqual("https".utf8) || scheme.elementsEqual("http".utf8))
-    else { return nil }
-    let host = rest.dropFirst("://".utf8.count)
-    guard value == "*" || rest.starts(with: "://".utf8) && !host.isEmpty,
-      host.allSatisfy(Self.isOfAuthority)
-    else { return nil }
-    text = value
   }
 
-  private static func isOfAuthority(_ byte: UInt8) -> Bool {
-    let character = Character(Unicode.Scalar(byte))
-    return character.isASCII && (character.isLetter || character.isNumber)
-      || "-.:[]*".contains(character)
+  /// A source as the policy has it (CSP 3, §2.3.1): an origin, where `*` may stand for what a name begins with, and for
+  /// any port.
+  private static func source(_ value: String) -> String? {
+    // One of all that it stands for is an origin.
+    var example = value
+    if let wildcard = example.firstRange(of: "://*") {
+      guard value[wildcard.upperBound...].first.map({ $0 == "." || $0 == ":" }) ?? true else {
+        return nil
+      }
+      example.replaceSubrange(wildcard, with: "://any")
+    }
+    if example.hasSuffix(":*") { example.removeLast(":*".count) }
+    guard let origin = Origin(example), case .site(let scheme, _, _) = origin,
+      scheme == "http" || scheme == "https"
+    else { return nil }
+    return example == value ? origin.text : value
   }
 }

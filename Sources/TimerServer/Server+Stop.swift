@@ -50,6 +50,7 @@ extension Server {
     let finish = writer.finish(within: Self.diskSeconds)
     // What the disk said last, to nobody.
     logLastNotes()
+    refusals.tellRest()
     switch finish {
     case .done: return .stored
     case .filesBehind:

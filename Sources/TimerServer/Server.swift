@@ -14,6 +14,7 @@ public final class Server {
   private let clock: ServerClock
   private var wallClock: WallClockMonitor
   let log: Log
+  let refusals: RefusalLog
   let drainSeconds: Double
   private var hub: Hub
   private var backlog = DiskBacklog()
@@ -24,6 +25,8 @@ public final class Server {
   ) throws(ServerFailure) {
     let log = Log(level: settings.logLevel)
     self.log = log
+    let refusals = RefusalLog(log)
+    self.refusals = refusals
     drainSeconds = Double(settings.network.drainSeconds)
     clock = ServerClock.system()
     wallClock = WallClockMonitor(clock)
@@ -40,7 +43,7 @@ public final class Server {
       log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
     tokens = try TokenFeed(settings.tokenFile, log: log)
-    var options = settings.transportOptions(log: log)
+    var options = settings.transportOptions(log: log, refusals: refusals)
     options.staticFiles = try settings.page.staticFiles()
     do { loop = try LoopGroup(options) } catch { throw .listening(error) }
     let mailbox = Mailbox<DiskNote>()
@@ -103,6 +106,8 @@ public final class Server {
       hub.handle(.wallOffset(offset), at: now, &wanted)
     }
     if case .reloadRequested = event { tokens.reload() }
+    // The hub asks for a look at the wall clock each second.
+    if case .deadline = event { refusals.tellDue(at: now) }
     if case .woken = event {
       backlog.append(mailbox.drain())
       // Also when there is none: what was due before the first event is armed by it.
@@ -121,6 +126,7 @@ public final class Server {
     }
     writer.submit(wanted.writes)
     for line in wanted.log { log.write(line.level, line.text) }
+    for reason in wanted.refusals { refusals.add(reason) }
     actions += wanted.transport
   }
 }

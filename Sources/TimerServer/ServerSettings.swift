@@ -80,16 +80,17 @@ public struct ServerSettings: Sendable {
     return options
   }
 
-  func transportOptions(log: Log) -> TransportOptions {
+  func transportOptions(log: Log, refusals: RefusalLog) -> TransportOptions {
     var options = TransportOptions()
     options.address = address
     options.port = port
     options.connectionsMax = connectionsMax
     network.apply(to: &options)
     options.commonHeaders = SecurityHeaders(frameAncestors: frameAncestors).headers
-    options.admission = { [access] in access.refusal(of: $0) }
-    options.fileAdmission = { [access] in access.refusal(ofFile: $0) }
-    options.answerHeaders = access.answerHeaders
+    options.admission = { [access] in refusals.told(access.refusal(of: $0)) }
+    options.fileAdmission = { [access] in refusals.told(access.refusal(ofFile: $0)) }
+    options.refused = { refusals.add(.transport($0)) }
+    options.answerHeaders = access.answerHeaders(isSecure: options.tls != nil)
     options.log = { level, text in log.write(LogLevel(level), text) }
     return options
   }

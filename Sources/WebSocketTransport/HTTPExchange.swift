@@ -7,10 +7,14 @@ protocol HTTPExchangeOwner: AnyObject {
   func upgraded(_ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?)
   /// Something is to be finished within this time from now.
   func hurry(_ exchange: HTTPExchange, withinMilliseconds patience: UInt64)
-  /// Somebody was turned away.
-  func count(_ refusal: TransportRefusal)
+  /// Somebody was turned away; `isTold` when whoever runs the server may want to know.
+  func count(_ refusal: TransportRefusal, isTold: Bool)
   /// The connection is gone.
   func ended(_ exchange: HTTPExchange)
+}
+
+extension HTTPExchangeOwner {
+  func count(_ refusal: TransportRefusal) { count(refusal, isTold: true) }
 }
 
 /// One HTTP/1.1 connection: requests one after another, each answered before the next is read.
@@ -86,7 +90,7 @@ final class HTTPExchange {
         HTTPReply.plain(408, "The request took over \(owner.options.handshakeSeconds) seconds."))
     // Who has said nothing is not answered: browsers open connections ahead of need.
     case .reading where !hasAsked:
-      owner.count(.slowRequest)
+      owner.count(.slowRequest, isTold: false)
       end()
     case .writing:
       owner.count(.slowReader)
@@ -218,7 +222,8 @@ final class HTTPExchange {
     switch HandshakeCheck.examine(
       head, peerAddress: clientAddress(of: head), options: owner.options)
     {
-    case .refused(let response): refuse(.webSocketHandshake, response)
+    case .malformed(let response): refuse(.webSocketHandshake, response)
+    case .notAdmitted(let response): refuse(.webSocketHandshake, response, isTold: false)
     case .accepted(let handshake, let key, let subprotocol):
       phase = .ended
       owner.upgraded(self, handshake, key: key, subprotocol: subprotocol)
@@ -244,8 +249,10 @@ final class HTTPExchange {
   }
 
   /// Answers and parts.
-  private func refuse(_ refusal: TransportRefusal, _ response: HTTPResponse) {
-    owner.count(refusal)
+  private func refuse(
+    _ refusal: TransportRefusal, _ response: HTTPResponse, isTold: Bool = true
+  ) {
+    owner.count(refusal, isTold: isTold)
     phase = .waiting
     isLast = true
     answer(response)

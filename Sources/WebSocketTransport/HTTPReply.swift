@@ -14,6 +14,12 @@ enum HTTPReply {
 
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
+  /// What may be asked, to who asks for that.
+  static func allowing(_ methods: [String]) -> HTTPResponse {
+    HTTPResponse(
+      status: 204, headers: [HTTPHeader("Allow", methods.joined(separator: ", ")), notStored])
+  }
+
   static func unknownMethod(_ status: Int) -> HTTPResponse {
     plain(
       status, "This method is not known here.",

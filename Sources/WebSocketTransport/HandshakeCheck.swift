@@ -2,41 +2,46 @@
 enum HandshakeCheck {
   enum Verdict {
     case accepted(Handshake, key: String, subprotocol: String?)
-    case refused(HTTPResponse)
+    /// It is none that is spoken here.
+    case malformed(HTTPResponse)
+    /// It is one, of somebody who may not come.
+    case notAdmitted(HTTPResponse)
   }
 
   /// RFC 6455 §4.2.1, and our own rules.
   static func examine(_ head: HTTPHead, peerAddress: String, options: TransportOptions) -> Verdict {
     guard head.method == "GET" else {
-      return .refused(
+      return .malformed(
         HTTPReply.plain(405, "A WebSocket is opened by GET.", [HTTPHeader("Allow", "GET")]))
     }
     guard head.isVersion11 else {
-      return .refused(HTTPReply.plain(400, "A WebSocket is opened by HTTP/1.1."))
+      return .malformed(HTTPReply.plain(400, "A WebSocket is opened by HTTP/1.1."))
     }
     guard head.wantsWebSocket,
       head.list("connection").contains(where: { $0.lowercased() == "upgrade" })
-    else { return .refused(upgradeRequired("This is a WebSocket: ask for `Upgrade: websocket`.")) }
+    else {
+      return .malformed(upgradeRequired("This is a WebSocket: ask for `Upgrade: websocket`."))
+    }
     guard head.headers["sec-websocket-version"] == "13" else {
-      return .refused(upgradeRequired("Sec-WebSocket-Version 13 is the one spoken here."))
+      return .malformed(upgradeRequired("Sec-WebSocket-Version 13 is the one spoken here."))
     }
     guard let key = head.headers["sec-websocket-key"], isKey(key) else {
-      return .refused(
+      return .malformed(
         HTTPReply.plain(400, "Sec-WebSocket-Key is to be 16 bytes in base64, 24 characters."))
     }
     guard let query = QueryString.decode(head.query) else {
-      return .refused(HTTPReply.plain(400, "The query is not UTF-8."))
+      return .malformed(HTTPReply.plain(400, "The query is not UTF-8."))
     }
     let subprotocols = head.list("sec-websocket-protocol")
     let isSpoken = subprotocols.contains(options.subprotocol)
     guard subprotocols.isEmpty || isSpoken else {
-      return .refused(
+      return .malformed(
         HTTPReply.plain(
           400, "Sec-WebSocket-Protocol is to be left out, or to name \(options.subprotocol)."))
     }
     let handshake = Handshake(
       query: query, headers: head.headersKept, peerAddress: peerAddress, subprotocols: subprotocols)
-    if let refusal = options.admission(handshake) { return .refused(refusal) }
+    if let refusal = options.admission(handshake) { return .notAdmitted(refusal) }
     return .accepted(handshake, key: key, subprotocol: isSpoken ? options.subprotocol : nil)
   }
 

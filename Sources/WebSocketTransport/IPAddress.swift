@@ -1,7 +1,7 @@
 import CLibuv
 
 /// A numeric IPv4 or IPv6 address. An IPv4 one that is written or came as IPv6 is the IPv4 one.
-struct IPAddress: Hashable {
+public struct IPAddress: Hashable, Sendable {
   /// The 16 bytes of the address, as two words; IPv4 as IPv6 maps it.
   let high: UInt64
   let low: UInt64
@@ -12,7 +12,7 @@ struct IPAddress: Hashable {
   }
 
   /// nil when it is anything else, a name for example.
-  init?(_ text: String) {
+  public init?(_ text: String) {
     // A string with a NUL in it would be read up to that.
     guard !text.utf8.contains(0) else { return nil }
     var words: (UInt64, UInt64) = (0, 0)
@@ -33,7 +33,7 @@ struct IPAddress: Hashable {
   var network: IPAddress { isV4 ? self : IPAddress(high: high, low: 0) }
 
   /// As it is usually written.
-  var text: String {
+  public var text: String {
     var words = (high.bigEndian, low.bigEndian)
     return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
       guard let start = text.baseAddress else { return "" }

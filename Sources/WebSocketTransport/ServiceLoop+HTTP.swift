@@ -70,13 +70,19 @@ extension ServiceLoop: HTTPExchangeOwner {
       return exchange.answer(
         HTTPReply.unknownMethod(head.method == "CONNECT" || head.method == "TRACE" ? 405 : 501))
     }
+    // RFC 9110 §9.3.7: about the server as a whole. Those who watch over servers ask so.
+    if head.method == "OPTIONS", head.path == [UInt8(ascii: "*")] {
+      return exchange.answer(HTTPReply.allowing(HTTPReply.methods))
+    }
     let isForService = head.firstSegment.map(options.servicePaths.contains) ?? false
     guard let segments = head.segments else {
       return exchange.answer(unreadable("the path is not percent-encoded UTF-8", isForService))
     }
     guard isForService else {
+      // What may be asked of a file is no secret, and whoever asks that may know the server by any name.
+      let refusal = head.method == "OPTIONS" ? nil : options.fileAdmission(head.headersKept)
       return exchange.answer(
-        options.fileAdmission(head.headersKept)
+        refusal
           ?? StaticFiles.answer(head, segments: segments, files: options.staticFiles))
     }
     guard let query = QueryString.decode(head.query) else {
@@ -149,7 +155,10 @@ extension ServiceLoop: HTTPExchangeOwner {
     watch(.exchange(exchange.number), afterMilliseconds: due - now)
   }
 
-  func count(_ refusal: TransportRefusal) { counters.count(refusal) }
+  func count(_ refusal: TransportRefusal, isTold: Bool) {
+    counters.count(refusal)
+    if isTold { options.refused(refusal) }
+  }
 
   func ended(_ exchange: HTTPExchange) {
     forget(exchange)

@@ -60,7 +60,7 @@ extension ServiceLoop {
     connection.outbox.append(frame)
     if isFirst { connection.socket?.askWriteable() }
     guard !isFirst, connection.outbox.byteCount > options.unsentBytesMax else { return }
-    options.log(.info, "connection \(connection.id.number) reads too slowly and is closed")
+    options.log(.debug, "connection \(connection.id.number) reads too slowly and is closed")
     count(.slowWebSocket)
     connection.outbox.removeAll()
     connection.isMuted = true
@@ -161,7 +161,7 @@ extension ServiceLoop {
       guard socket.writePing() else { return drop(connection) }
       watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
     } else {
-      options.log(.info, "connection \(connection.id.number) is silent and is dropped")
+      options.log(.debug, "connection \(connection.id.number) is silent and is dropped")
       count(.silent)
       drop(connection)
     }

@@ -7,6 +7,7 @@ enum StaticFiles {
     guard let file = files[path], !segments.contains(where: { $0.contains("/") }) else {
       return HTTPReply.plain(404, "There is nothing at this path.")
     }
+    guard head.method != "OPTIONS" else { return HTTPReply.allowing(["GET", "HEAD", "OPTIONS"]) }
     guard head.method == "GET" || head.method == "HEAD" else {
       return HTTPReply.plain(
         405, "A file can be read by GET and HEAD only.", [HTTPHeader("Allow", "GET, HEAD")])

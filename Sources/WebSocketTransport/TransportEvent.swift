@@ -93,8 +93,8 @@ public struct HTTPRequest: Sendable, Equatable {
   /// The headers that are handed on; nothing else of a request's head reaches the server.
   public static let headersKept = [
     "host", "origin", "authorization", "content-type", "if-match", "if-none-match",
-    "idempotency-key",
-    "sec-fetch-site", "x-forwarded-for", "forwarded",
+    "idempotency-key", "sec-fetch-site", "sec-purpose", "purpose", "x-purpose", "x-moz",
+    "x-forwarded-for", "forwarded",
   ]
 
   public init(

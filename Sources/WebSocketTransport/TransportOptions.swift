@@ -59,6 +59,9 @@ public struct TransportOptions: Sendable {
   public var fileAdmission: @Sendable ([String: String]) -> HTTPResponse? = { _ in nil }
   /// What an answer carries beside the common headers, by the request's headers of `HTTPRequest.headersKept`.
   public var answerHeaders: (@Sendable ([String: String]) -> [HTTPHeader])?
+  /// Is told of each refusal of the transport's own, on the loop's thread: not of a handshake that `admission` refused,
+  /// nor of a connection on which nothing was said in time, as browsers open them ahead of need.
+  public var refused: @Sendable (TransportRefusal) -> Void = { _ in }
   /// Takes one line of the transport's own log.
   public var log: @Sendable (TransportLogLevel, String) -> Void = { _, _ in }
 

@@ -23,8 +23,8 @@ enum HelpText {
       --port PORT          0 picks a free one and prints it (default 8080)
       --host NAME          a further name of this server, as browsers spell it, without port; may be
                            given again
-      --origin ORIGIN      another site whose pages may use it, as in https://show.example; may be given
-                           again
+      --origin ORIGIN      another site whose pages may use it, as in https://show.example; an app's, as in
+                           tauri://localhost; null or file:// for pages opened as files; may be given again
 
     how many cores
       --threads COUNT      loops that share the connections, a thread each, 1 to 64; the timers stay on
@@ -32,7 +32,7 @@ enum HelpText {
 
     TLS, and proxies in front
       --tls-cert FILE      the certificate and those that lead to its root, in PEM: the port speaks TLS 1.2
-                           and up, and nothing else
+                           and up, and nothing else; under a --host, browsers are told to come by TLS alone
       --tls-key FILE       its key, in PEM, with no passphrase; SIGHUP reads both files anew, for the
                            connections from then on, and those before stay in use when they can't be read
       --trusted-proxy ADDRESS  a proxy, or a range as in 10.0.0.0/8, whose X-Forwarded-For (or, where there
@@ -46,7 +46,7 @@ enum HelpText {
       --tokens FILE        the tokens, as 'timersync token' keeps them; followed when it changes
                            (default FOLDER/.timersync/tokens.json of the data folder)
       --allow-get          lets GET /api/timers/NAME/COMMAND?…&token=TOKEN change a timer, for button
-                           boxes that can only open a URL
+                           boxes that can only open a URL; not what a browser fetches ahead of need
       --frame-ancestors SITE  who may show the page inside theirs: none, self, an origin as in
                            https://dash.example, or * for anybody; may be given again (default none,
                            which is right for OBS too)

@@ -51,7 +51,7 @@ struct ServeOptions {
     case "--origin":
       guard settings.access.takeOrigin(value) else {
         throw UsageError(
-          "--origin has to be a scheme, a host and no path, as in https://show.example, not '\(value)'"
+          "--origin has to be a scheme, a host and no path, as in https://show.example, or null or file://, not '\(value)'"
         )
       }
     case "--anonymous": settings.anonymousRole = try Self.role(value)

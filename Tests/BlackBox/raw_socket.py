@@ -131,8 +131,8 @@ class RawSocket:
         except EOFError:
             return None
 
-    def answer(self, within: float = WITHIN) -> tuple[int, dict[str, str], bytes]:
-        """The next HTTP answer: status, headers by lowercase name, body."""
+    def answer(self, within: float = WITHIN, *, is_to_head: bool = False) -> tuple[int, dict[str, str], bytes]:
+        """The next HTTP answer: status, headers by lowercase name, body; one to HEAD has none."""
         end = time.monotonic() + within
         while b"\r\n\r\n" not in self.received:
             self._wait(end)
@@ -140,7 +140,7 @@ class RawSocket:
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         status = int(first.split(" ")[1])
-        count = 0 if status == 101 or status == 304 else int(headers.get("content-length", 0))
+        count = 0 if is_to_head or status in (101, 304) else int(headers.get("content-length", 0))
         return status, headers, self._take(count, within)
 
     def is_ended(self, within: float = WITHIN) -> bool:

@@ -123,6 +123,53 @@ import WebSocketTransport
   }
 
   @Test(arguments: [
+    ["sec-purpose": "prefetch"], ["sec-purpose": "prefetch;prerender"],
+    ["sec-purpose": "Prefetch; anonymous-client-ip"], ["sec-purpose": "something-new"],
+    ["purpose": "prefetch"], ["purpose": "preview"], ["x-purpose": ": preview"],
+    ["x-purpose": "prefetch"], ["x-moz": "prefetch"], ["purpose": "x, prerender"],
+    ["sec-purpose": "prefetch", "sec-fetch-site": "none"],
+  ])
+  func `presses nothing when a browser only looks ahead`(_ headers: [String: String]) {
+    var bench = bench()
+
+    let response = press("stage/pause", headers: headers, on: &bench)
+
+    #expect(response.status == 503)
+    #expect(response.headers.contains(HTTPHeader("Cache-Control", "no-store")))
+    #expect(bench.pendingWrites.isEmpty)
+    #expect(
+      bench.ask(#"{"command":"get","timer":"stage"}"#, token: "stage").timer?.status == "running")
+    #expect(press("stage/pause", on: &bench).status == 200)
+  }
+
+  @Test(arguments: [
+    ["sec-purpose": ""], ["purpose": "navigate"], ["x-moz": "1"], ["sec-fetch-dest": "document"],
+  ])
+  func `presses when somebody opens the page`(_ headers: [String: String]) {
+    var bench = bench()
+
+    #expect(press("stage/pause", headers: headers, on: &bench).status == 200)
+  }
+
+  @Test func `lets browsers look ahead at what changes nothing`() {
+    var bench = bench()
+
+    #expect(press("stage", headers: ["sec-purpose": "prefetch"], on: &bench).status == 200)
+  }
+
+  @Test func `presses once under one name, however often the page is loaded`() {
+    var bench = bench()
+    let fields = [QueryItem("seconds", "60"), QueryItem("requestId", "r-1")]
+
+    let pages = (1...3).map { _ in press("stage/addRemainingTime", fields, on: &bench).body }
+
+    #expect(Set(pages).count == 1)
+    #expect(Message(pages[0]).timer?.number("addedTime") == 60)
+    let now = bench.ask(#"{"command":"get","timer":"stage"}"#, token: "stage").timer
+    #expect(now?.number("addedTime") == 60)
+  }
+
+  @Test(arguments: [
     [QueryItem("seconds", "many")], [QueryItem("seconds", "")], [QueryItem("second", "1")],
     [QueryItem("seconds", "1"), QueryItem("seconds", "2")], [],
     [QueryItem("seconds", "1"), QueryItem("clamp", "yes")],

@@ -135,7 +135,8 @@ import WebSocketTransport
   @Test(arguments: [
     ("POST", "/api/timers", "GET, HEAD"), ("PUT", "/api/timers/tea", "GET, HEAD, DELETE"),
     ("POST", "/api/timers/tea", "GET, HEAD, DELETE"), ("POST", "/healthz", "GET, HEAD"),
-    ("DELETE", "/metrics", "GET, HEAD"), ("OPTIONS", "/readyz", "GET, HEAD"),
+    ("DELETE", "/metrics", "GET, HEAD"), ("PUT", "/readyz", "GET, HEAD"),
+    ("OPTIONS", "/metrics", "GET, HEAD"),
   ])
   func `refuses with 405 another method, and tells which would do`(
     _ method: String, _ path: String, _ allow: String

@@ -19,6 +19,8 @@ struct HubBench {
   private(set) var errorsLogged: [String] = []
   /// Every line of the log.
   private(set) var logged: [String] = []
+  /// What was refused, as the log is told.
+  private(set) var refusals: [RefusalReason] = []
   /// How the hub ended connections.
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
   /// Connections that are not to be read.
@@ -339,6 +341,7 @@ extension HubBench {
     for action in actions.transport { carryOut(action) }
     pendingWrites += actions.writes
     logged += actions.log.map(\.text)
+    refusals += actions.refusals
     errorsLogged += actions.log.filter { $0.level == .error }.map(\.text)
   }
 

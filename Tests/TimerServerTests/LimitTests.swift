@@ -235,7 +235,7 @@ import WebSocketTransport
     var bench = bench()
 
     let statuses = (1...11).map { _ in bench.http("GET", "/api/timers").status }
-    let refused = bench.http("GET", "/healthz")
+    let refused = bench.http("GET", "/metrics")
 
     #expect(statuses == Array(repeating: 200, count: 10) + [429])
     #expect(refused.status == 429)

@@ -31,9 +31,17 @@ import Testing
     #expect(policy(["*"]).hasSuffix("frame-ancestors *"))
   }
 
+  @Test func `name a site as browsers do`() {
+    #expect(
+      policy(["HTTPS://Dash.Example:443", "http://dash.example:8080"]).hasSuffix(
+        "frame-ancestors https://dash.example http://dash.example:8080"))
+    #expect(policy(["https://*.Dash.Example:*"]).hasSuffix("ancestors https://*.dash.example:*"))
+  }
+
   @Test(arguments: [
     "self", "'self'", "*", "https://a.example", "http://127.0.0.1:8080", "https://*.example",
-    "http://[::1]:80",
+    "http://[::1]:80", "https://*", "https://*:8443", "https://a.example:*",
+    "https://*.a.example:*",
   ])
   func `know a site`(_ text: String) {
     #expect(FrameAncestor(text) != nil)
@@ -42,7 +50,9 @@ import Testing
   @Test(arguments: [
     "", "none", "dash.example", "https://", "https:", "https:a.example", "ftp://a.example",
     "https://a.example; script-src *", "https://a.example script-src", "https://a.example/path",
-    "https://a.example\r\nX: y", "data:", "https://exämple", "javascript://a",
+    "https://a.example\r\nX: y", "data:", "https://exämple", "javascript://a", "null", "file://",
+    "tauri://localhost", "https://*a.example", "https://**", "https://a.*", "https://a.example:x",
+    "https://1.2.3", "https://[::1", "https://*.[::1]", "*.example", "https://a.example:443:443",
   ])
   func `take nothing else into the header`(_ text: String) {
     #expect(FrameAncestor(text) == nil)

@@ -1,0 +1,181 @@
+import WebSocketTransport
+
+/// Why somebody was refused, as far as whoever runs the server may want to know.
+enum RefusalReason: Equatable, Sendable {
+  case access(AccessRefusal)
+  /// A change by GET, where none is taken.
+  case getNotAllowed
+  case noToken, wrongToken
+  case hasteOfConnection, hasteOfAddress
+  case tooManyTimers, tooManySubscriptions
+  case transport(TransportRefusal)
+}
+
+/// What the log says about refusals that are told together.
+struct RefusalSubject: Hashable, Sendable {
+  let level: LogLevel
+  /// What stands behind "was refused".
+  let words: String
+  /// The kind of which there may be any number of subjects, since clients choose the words; nil: there is but one.
+  let kind: Kind?
+  private let noun: Noun
+
+  private enum Noun { case request, connection }
+
+  enum Kind: CaseIterable {
+    case host, origin
+
+    /// What stands behind "was refused" for those that are not told by themselves.
+    var others: String {
+      switch self {
+      case .host: "for further Hosts; --host NAME lets a name of this server in"
+      case .origin: "for further Origins; --origin ORIGIN lets another site's pages in"
+      }
+    }
+  }
+
+  init(_ reason: RefusalReason) {
+    switch reason {
+    case .access(.host(let field)):
+      self.init(.warning, Self.words(host: field), .host)
+    case .access(.origin(let field)):
+      self.init(.warning, Self.words(origin: field), .origin)
+    case .access(.pressFromElsewhere):
+      self.init(
+        .warning,
+        "for asking from another site's page for a change by GET; a bookmark or a device may")
+    case .access(.guess):
+      self.init(
+        .info, "for asking for a change by GET ahead of need; nobody has opened that page yet")
+    case .getNotAllowed:
+      self.init(
+        .warning, "for asking for a change by GET; start with --allow-get if a device can't POST")
+    case .noToken:
+      self.init(
+        .warning,
+        "for want of a token; make one by 'timersync token add', or start with --anonymous view or "
+          + "--anonymous control to let visitors without one in")
+    case .wrongToken:
+      self.init(
+        .warning,
+        "for a token that is not known, or no longer; 'timersync token list' shows those that are")
+    case .hasteOfConnection:
+      self.init(.warning, "for too many requests on one connection; --requests COUNT allows more")
+    case .hasteOfAddress:
+      self.init(
+        .warning,
+        "for too many requests by HTTP of one address; --http-requests COUNT allows more")
+    case .tooManyTimers:
+      self.init(.warning, "for one timer too many; --timers COUNT allows more")
+    case .tooManySubscriptions:
+      self.init(
+        .warning, "for too many subscriptions of one connection; --subscriptions COUNT allows more")
+    case .transport(let refusal): self.init(refusal)
+    }
+  }
+
+  private init(
+    _ level: LogLevel, _ words: String, _ kind: Kind? = nil, of noun: Noun = .request
+  ) {
+    (self.level, self.words, self.kind, self.noun) = (level, words, kind, noun)
+  }
+
+  /// The line about the first one.
+  var first: LogLine { LogLine(level: level, text: "a \(noun) was refused \(words)") }
+
+  /// The line about a minute.
+  func line(_ count: Int) -> LogLine { Self.line(count, level, noun, words) }
+
+  /// The line about all of a kind that are not told by themselves.
+  static func line(_ count: Int, othersOf kind: Kind) -> LogLine {
+    line(count, .warning, .request, kind.others)
+  }
+
+  private static func line(
+    _ count: Int, _ level: LogLevel, _ noun: Noun, _ words: String
+  ) -> LogLine {
+    let subject =
+      count == 1 ? "1 \(noun) in the last minute was" : "\(count) \(noun)s in the last minute were"
+    return LogLine(level: level, text: "\(subject) refused \(words)")
+  }
+
+  // MARK: What clients send
+
+  private static func words(host field: String) -> String {
+    guard let host = Authority(field)?.host, host.text.utf8.count <= bytesMax else {
+      return "for the Host \(quoted(field)), which is no name of a host"
+    }
+    // A name could be asked for with any port.
+    return "for the Host \(quoted(host.text)); if that is this server, start it with --host "
+      + "\(host.text) to let it in"
+  }
+
+  private static func words(origin field: String) -> String {
+    guard let origin = Origin(field), origin.text.utf8.count <= bytesMax else {
+      return "for the Origin \(quoted(field)), which is no site's"
+    }
+    return "for the Origin \(quoted(origin.text)); if its pages may use this server, start it with "
+      + "--origin \(origin.text) to let them in"
+  }
+
+  /// The longest text of a client's that is told.
+  private static let bytesMax = 80
+
+  /// The beginning of what a client sent; it can't end the quotes, nor anything else.
+  private static func quoted(_ text: String) -> String {
+    let marked = text.prefix(bytesMax).map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }
+    var shown = ""
+    for scalar in Log.escaped(marked.joined()).unicodeScalars {
+      guard shown.utf8.count < bytesMax else { return "\"\(shown)…\"" }
+      shown.unicodeScalars.append(scalar)
+    }
+    return text.count > bytesMax ? "\"\(shown)…\"" : "\"\(shown)\""
+  }
+
+  // MARK: The transport's
+
+  private init(_ refusal: TransportRefusal) {
+    switch refusal {
+    case .tooManyConnections:
+      self.init(
+        .warning, "for too many WebSockets; --connections COUNT allows more", of: .connection)
+    case .tooManyOfAddress:
+      self.init(
+        .warning,
+        "for too many connections of one address; --connections-per-address COUNT allows more",
+        of: .connection)
+    case .tooManyRequests:
+      self.init(
+        .warning, "for too many connections by HTTP; --http-connections COUNT allows more",
+        of: .connection)
+    case .slowRequest:
+      self.init(.warning, "for arriving too slowly; --handshake-seconds COUNT gives more time")
+    case .slowReader:
+      self.init(
+        .warning, "for not reading its answer in time; --handshake-seconds COUNT gives more",
+        of: .connection)
+    case .slowWebSocket:
+      self.init(
+        .warning, "for not reading its replies; --unread-bytes COUNT lets more of them wait",
+        of: .connection)
+    case .headTooLong: self.init(.warning, "for too long a head; --header-bytes COUNT allows more")
+    case .bodyTooLong: self.init(.warning, "for too long a body; --message-bytes COUNT allows more")
+    case .messageTooLong:
+      self.init(
+        .warning, "for too long a message; --message-bytes COUNT allows more", of: .connection)
+    case .binaryMessage:
+      self.init(.warning, "for a binary message; messages are text", of: .connection)
+    case .tlsHandshake:
+      self.init(
+        .info, "for speaking no TLS, or none that is spoken here; come by https:// and wss://",
+        of: .connection)
+    case .webSocketHandshake:
+      self.init(
+        .info,
+        "for a malformed handshake of a WebSocket; a proxy in front has to hand on Upgrade and Connection"
+      )
+    case .malformedRequest: self.init(.info, "for being malformed")
+    case .silent: self.init(.info, "for not answering a ping", of: .connection)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import Testing
+import WebSocketTransport
+
+@testable import TimerServer
+
+@Suite struct `Who watches over the server` {
+  private func status(_ response: HTTPResponse) -> String {
+    String(decoding: response.body, as: UTF8.self)
+  }
+
+  @Test(arguments: ["/healthz", "/readyz"], ["GET", "HEAD", "OPTIONS"])
+  func `may know it by any name`(_ path: String, _ method: String) {
+    var bench = HubBench.make()
+
+    for headers in [
+      [:], ["host": ""], ["host": "backend_1:8080"], ["host": "[evil"], ["origin": "null"],
+    ] {
+      let response = bench.http(method, path, headers: headers)
+      #expect(response.status == 200)
+      #expect(response.headers.contains(HTTPHeader("Cache-Control", "no-store")))
+      let isTold = response.headers.contains(HTTPHeader("Allow", "GET, HEAD, OPTIONS"))
+      #expect(isTold == (method == "OPTIONS"))
+    }
+    #expect(bench.refusals.isEmpty)
+  }
+
+  @Test func `learns nothing more under a foreign one`() {
+    var bench = HubBench.make()
+    bench.damage("secret name.json")
+    bench.trouble("the disk is full")
+    let foreign = ["host": "rebound.example:8080"]
+
+    let health = bench.http("GET", "/healthz", headers: foreign)
+    let readiness = bench.http("GET", "/readyz", headers: foreign)
+
+    #expect(status(health) == #"{"status":"ok"}"#)
+    #expect(readiness.status == 503)
+    #expect(status(readiness) == #"{"status":"unwritable"}"#)
+    let own = bench.http("GET", "/healthz", headers: ["host": "localhost:8080"])
+    #expect(status(own).contains("secret name") && status(own).contains("the disk is full"))
+    #expect(bench.http("GET", "/metrics", headers: foreign).status == 403)
+  }
+
+  @Test func `is told by OPTIONS too that it is not ready`() {
+    var bench = HubBench.make()
+    bench.trouble("the disk is full")
+
+    #expect(bench.http("OPTIONS", "/readyz").status == 503)
+    #expect(bench.http("OPTIONS", "/healthz").status == 200)
+  }
+
+  @Test func `is answered, however many others of its address ask`() {
+    var bench = HubBench.make { $0.httpRequests.perSecond = 2 }
+    for _ in 1...50 { _ = bench.http("GET", "/api/timers") }
+
+    let statuses = (1...50).map { _ in bench.http("GET", "/healthz").status }
+    let ready = bench.http("HEAD", "/readyz").status
+
+    #expect(Set(statuses) == [200])
+    #expect(ready == 200)
+    #expect(bench.http("GET", "/api/timers").status == 429)
+  }
+
+  @Test func `takes no request away from others of its address`() {
+    var bench = HubBench.make { $0.httpRequests.perSecond = 2 }
+    for _ in 1...50 { _ = bench.http("GET", "/healthz") }
+
+    #expect(bench.http("GET", "/api/timers").status == 200)
+  }
+
+  @Test func `can't try tokens without end`() {
+    var bench = HubBench.withTokens { $0.httpRequests.perSecond = 2 }
+
+    let statuses = (1...50).map { _ in
+      bench.http("GET", "/healthz", headers: bearer("wrong")).status
+    }
+    let ready = bench.http("GET", "/readyz", headers: bearer("wrong")).status
+
+    #expect(statuses.prefix(10) == ArraySlice(repeating: 401, count: 10))
+    #expect(Set(statuses.suffix(40)) == [200])
+    #expect(status(bench.http("GET", "/healthz", headers: bearer("wall"))) == #"{"status":"ok"}"#)
+    #expect(ready == 200)
+  }
+}
