@@ -178,12 +178,13 @@ static inline int shim_share_port(int fd) {
 }
 
 // Listens on a numeric address; a descriptor, or a negative error of libuv's. `joins` a port that a socket of this
-// user shares, or `shares` its own with those that come later.
+// user shares, or `shares` its own with those that come later. By IPv6 alone, if `v6_only`, so that `::` leaves IPv4 to
+// others.
 //
 // What is set here holds for every connection that is accepted: the bound of what the kernel keeps for a reader that
 // does not read, and that small frames go out at once.
-static inline int shim_listen(const char *address, int port, int joins, int shares, int backlog,
-                              int send_buffer_bytes) {
+static inline int shim_listen(const char *address, int port, int joins, int shares, int v6_only,
+                              int backlog, int send_buffer_bytes) {
   struct sockaddr_storage name;
   socklen_t size = sizeof(struct sockaddr_in);
   int on = 1;
@@ -196,7 +197,10 @@ static inline int shim_listen(const char *address, int port, int joins, int shar
   if (fd < 0) return uv_translate_sys_error(errno);
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
       setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes) ||
-      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) || (joins && shim_share_port(fd)) ||
+      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) ||
+      (v6_only && name.ss_family == AF_INET6 &&
+       setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on)) ||
+      (joins && shim_share_port(fd)) ||
       bind(fd, (struct sockaddr *)&name, size) || (shares && shim_share_port(fd)) ||
       listen(fd, backlog)) {
     int status = uv_translate_sys_error(errno);

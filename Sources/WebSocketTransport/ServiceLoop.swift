@@ -1,6 +1,6 @@
 import CLibuv
 
-/// The event loop of the server's network: one thread, one listening socket, every connection.
+/// The event loop of the server's network: one thread, the listening sockets, every connection.
 ///
 /// Make it, listen to mailboxes, and `run` it, all on one thread; it is not `Sendable`, so the compiler
 /// holds you to it. Other threads reach it by a `Mailbox`.
@@ -9,7 +9,7 @@ public final class ServiceLoop {
   let eventLoop: EventLoop
   let webSockets: WebSocketContext
   var tls: TLSContext?
-  private let listener: TCPListener
+  private let listeners: [TCPListener]
   let bell: Bell
   private var signals: ProcessSignals?
   private var turn: LoopTurn?
@@ -85,9 +85,7 @@ public final class ServiceLoop {
     addresses = AddressCounts(options, place.census)
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
-    listener = try TCPListener(
-      eventLoop, address: options.address, port: options.port,
-      sendBufferBytes: Self.sendBufferBytes, place.portSharing)
+    listeners = try Self.listeners(eventLoop, options, place)
     if place.isFirst { LibraryLog.send(to: options.log) }
     webSockets = try WebSocketContext(
       eventLoop, subprotocol: options.subprotocol, descriptorsMax: room.tableSize)
@@ -100,9 +98,11 @@ public final class ServiceLoop {
     }
     if place.isFirst { tls?.warnOfAge(options) }
     webSockets.listener = self
-    listener.accepted = { [unowned self] in accepted($0, from: $1) }
-    listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
-    listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
+    for listener in listeners {
+      listener.accepted = { [unowned self] in accepted($0, from: $1) }
+      listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
+      listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
+    }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
     wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
     deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
@@ -114,15 +114,15 @@ public final class ServiceLoop {
     webSockets.listener = nil
     for exchange in exchanges.values { exchange.stream.close() }
     for relay in Array(relays.values) { relay.close() }
-    listener.close()
+    for listener in listeners { listener.close() }
     turn?.close()
     for timer in [wakeTimer, deadlineTimer, drainTimer] { timer?.close() }
     bell.close()
     webSockets.close()
   }
 
-  /// The port that was really bound.
-  public var port: Int { listener.port }
+  /// The port that was really bound, on each address.
+  public var port: Int { listeners[0].port }
 
   /// What was turned away so far, and what is open now.
   public var transportCounters: TransportCounters {
@@ -173,7 +173,7 @@ public final class ServiceLoop {
     guard !isHandling, let handler else { return }
     isHandling = true
     defer { isHandling = false }
-    listener.lookForRoom()
+    for listener in listeners { listener.lookForRoom() }
     if bell.takeRing() {
       takeRequests()
       events.append(.woken)
@@ -260,7 +260,7 @@ public final class ServiceLoop {
   private func startStopping() {
     guard !isStopping else { return }
     isStopping = true
-    listener.close()
+    for listener in listeners { listener.close() }
     for connection in connections.all { close(connection, .goingAway, reason: "the server stops") }
     for exchange in Array(exchanges.values) { exchange.stop() }
     drainTimer?.set(afterMicroseconds: options.drainMicroseconds)

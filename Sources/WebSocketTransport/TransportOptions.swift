@@ -1,8 +1,13 @@
 /// How a service loop listens and what it bounds.
 public struct TransportOptions: Sendable {
-  /// A numeric IPv4 or IPv6 address, or `localhost`.
-  public var address = "127.0.0.1"
-  /// 0 picks a free port; `ServiceLoop.port` says which.
+  /// Numeric IPv4 or IPv6 addresses, or `localhost`, which is 127.0.0.1 and, where there is IPv6, ::1.
+  public var addresses = ["127.0.0.1"]
+  /// The first of them; set, it is the only one.
+  public var address: String {
+    get { addresses.first ?? "127.0.0.1" }
+    set { addresses = [newValue] }
+  }
+  /// The port on each address. 0 picks a free one; `ServiceLoop.port` says which.
   public var port = 8080
   /// Loops of a `LoopGroup`, at most 64; each takes a thread. A `ServiceLoop` is one.
   public var loopCount = 1

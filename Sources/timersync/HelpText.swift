@@ -19,8 +19,9 @@ enum HelpText {
     ignored.
 
     where to listen
-      --listen ADDRESS     a numeric address, or localhost (default 127.0.0.1)
-      --port PORT          0 picks a free one and prints it (default 8080)
+      --listen ADDRESS     a numeric address, or localhost, which is 127.0.0.1 and ::1; may be given again
+                           (default 127.0.0.1)
+      --port PORT          on each address; 0 picks a free one and prints it (default 8080)
       --host NAME          a further name of this server, as browsers spell it, without port; may be
                            given again
       --origin ORIGIN      another site whose pages may use it, as in https://show.example; may be given

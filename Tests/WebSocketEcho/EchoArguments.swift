@@ -58,7 +58,7 @@ struct EchoArguments {
 
   private mutating func set(_ name: String, _ value: String) {
     switch name {
-    case "--address": options.address = value
+    case "--address": options.addresses = value.split(separator: ",").map(String.init)
     case "--port": options.port = Int(value) ?? 0
     case "--path": options.webSocketPath = value
     case "--ping-seconds": options.pingSeconds = Double(value) ?? 20
