@@ -144,7 +144,10 @@ extension ServiceLoop: HTTPExchangeOwner {
     exchange.isWatched = false
     guard let due = exchange.due else { return }
     let now = eventLoop.nowMilliseconds
-    if due <= now { return exchange.overdue() }
+    if due <= now {
+      guard exchange.makesProgress() else { return exchange.overdue() }
+      return hurry(exchange, withinMilliseconds: options.handshakeMilliseconds)
+    }
     exchange.isWatched = true
     watch(.exchange(exchange.number), afterMilliseconds: due - now)
   }

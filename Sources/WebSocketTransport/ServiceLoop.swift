@@ -33,6 +33,13 @@ public final class ServiceLoop {
   /// Whether a deadline is set at which there may be room for who waits to be accepted.
   var isAcceptanceWatched = false
   var relays: [UInt64: TLSRelay] = [:]
+  let backlog = Backlog()
+  /// This loop's share of what may wait for all readers.
+  let backlogBytesMax: Int
+  /// Whether a deadline is set at which who takes nothing is looked for.
+  var isBacklogWatched = false
+  /// Counts what waits for a connection that does not take all that it was sent.
+  private(set) var isBehind: (Connection) -> Void = { _ in }
   var counters = TransportCounters()
   /// What is being handed to libwebsockets, until it has taken it.
   var adopting: Adoption?
@@ -82,6 +89,7 @@ public final class ServiceLoop {
     census = CensusEntry(place.census)
     isFirst = place.isFirst
     room = SocketRoom(options)
+    backlogBytesMax = max(1, options.unsentBytesTotalMax / max(1, options.loopCount))
     addresses = AddressCounts(options, place.census)
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
@@ -103,6 +111,7 @@ public final class ServiceLoop {
       listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
       listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
     }
+    isBehind = { [unowned self] in countWaiting($0) }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
     wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
     deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
@@ -187,6 +196,7 @@ public final class ServiceLoop {
           handledAt = uv_hrtime()
           handler(event, &actions)
           carryOut(actions)
+          boundBacklog()
           if case .opened(let id, _) = event { connections[id]?.socket?.uncork() }
           if isOver { return }
         }
@@ -200,8 +210,8 @@ public final class ServiceLoop {
   private func isCurrent(_ event: TransportEvent) -> Bool {
     switch event {
     case .received(let id, _), .receivedBinary(let id, _):
-      guard let connection = connections[id] else { return false }
-      return !connection.isMuted
+      guard let connection = connections[id], !connection.isMuted else { return false }
+      return !connection.defers(event)
     case .closed(let id):
       guard let connection = connections[id] else { return false }
       connections.remove(id)

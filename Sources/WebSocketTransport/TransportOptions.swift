@@ -35,7 +35,7 @@ public struct TransportOptions: Sendable {
   /// Longest head of an HTTP request or a WebSocket handshake; over it the answer is 431.
   public var headBytesMax = 16_384
   /// How long a request may take to arrive, a WebSocket's and TLS handshakes included; over it the answer
-  /// is 408, if TLS is far enough to say so. As long may an answer take to go out, and a connection idle.
+  /// is 408, if TLS is far enough to say so. As long may an answer make no progress, and a connection idle.
   public var handshakeSeconds = 10.0
   /// Connections in all; one more is closed with 1013. Kept below the limit of file descriptors,
   /// of which a connection takes one, and three with TLS.
@@ -50,8 +50,14 @@ public struct TransportOptions: Sendable {
   public var connectionsPerAddressMax = 256
   /// Whether that bound is for loopback addresses too, whose owners could as well stop the server.
   public var isLoopbackBounded = false
-  /// Unsent bytes that may wait for one reader before it is closed with 1013.
+  /// Unsent bytes that may wait for one reader before it is closed with 1013, beside one message that is larger; a
+  /// reader is not read itself from the half of it on.
   public var unsentBytesMax = 1_048_576
+  /// Unsent bytes that may wait for all readers together, HTTP answers included; beyond that the one with the most is
+  /// closed with 1013, or cut. Of several loops each has an equal share, and the only reader of a loop is let be.
+  public var unsentBytesTotalMax = 67_108_864
+  /// How long a reader may take nothing of what waits for it, whatever it sends, before it is dropped.
+  public var stallSeconds = 30.0
   /// Silence after which a ping is sent; a connection still silent after as long again is dropped.
   public var pingSeconds = 20.0
   /// How long `TransportAction.stop` waits for clients to answer the close frame and to take what is

@@ -66,6 +66,9 @@ struct EchoArguments {
     case "--connections-max": options.connectionsMax = Int(value) ?? 20_000
     case "--message-bytes-max": options.messageBytesMax = Int(value) ?? 16_384
     case "--threads": options.loopCount = Int(value) ?? 1
+    case "--stall-seconds": options.stallSeconds = Double(value) ?? 30
+    case "--unsent-bytes-total-max":
+      options.unsentBytesTotalMax = Int(value) ?? options.unsentBytesTotalMax
     case "--unsent-bytes-max": options.unsentBytesMax = Int(value) ?? 262_144
     case "--binary": options.acceptsBinary = value == "yes"
     case "--rehearsals": rehearsalCount = Int(value) ?? 0
