@@ -73,6 +73,9 @@ static inline ssize_t shim_send(int fd, const void *bytes, size_t count) {
 
 static inline void shim_shut_down(int fd) { shutdown(fd, SHUT_RDWR); }
 
+// Ends what we say; what the peer still says can be read.
+static inline void shim_shut_down_writing(int fd) { shutdown(fd, SHUT_WR); }
+
 // Two connected stream sockets, the first of which keeps few unsent bytes; 0, or -1 without descriptors.
 static inline int shim_socket_pair(int ends[2], int send_buffer_bytes) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return -1;

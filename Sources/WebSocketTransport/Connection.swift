@@ -42,6 +42,10 @@ final class Connection: BacklogReader {
   private(set) var isPaused = false
   /// What was read from it before it was paused, and waits with what has not been read.
   private var deferred: [TransportEvent] = []
+  /// Whether libwebsockets may keep bytes of it that it has not looked at.
+  var mayBeBuffered = false
+  /// Whether our end is to be told when the close frame of libwebsockets is out.
+  var endsAfterClose = false
   var memberships: [Membership] = []
   /// Frames of the broadcasts under way that are to go out together; only of who is open and clear.
   var gathered: Range<Int> = 0..<0
@@ -60,6 +64,10 @@ final class Connection: BacklogReader {
     self.isBehind = isBehind
     outbox = Outbox(largeFrom: largeFrom)
     isHeard = isAnnounced
+  }
+
+  var isSilent: Bool {
+    if case .silent = phase { true } else { false }
   }
 
   var isOpen: Bool {
@@ -126,6 +134,7 @@ final class Connection: BacklogReader {
     let wasRead = isRead
     change()
     guard isRead != wasRead else { return }
+    mayBeBuffered = true
     socket?.setReading(isRead)
   }
 

@@ -186,8 +186,9 @@ extension ServiceLoop {
 
 extension ServiceLoop: WebSocketListener {
   func established(_ socket: WebSocket) -> UInt64 {
-    guard let handshake = adopting?.handshake else { return 0 }
+    guard let adoption = adopting else { return 0 }
     adopting = nil
+    let (handshake, hasAhead) = (adoption.handshake, adoption.hasAhead)
     let place = addresses.take(for: IPAddress(handshake.peerAddress))
     let refusal = refusal(of: place, after: census.addWebSocket(to: connections.count))
     let connection = connections.insert {
@@ -195,6 +196,7 @@ extension ServiceLoop: WebSocketListener {
         $0, socket: socket, place: place, isAnnounced: refusal == nil,
         largeFrom: options.unsentBytesMax + 1, isBehind: isBehind)
     }
+    connection.mayBeBuffered = hasAhead
     socket.relay?.connection = connection.id
     if let refusal {
       close(connection, refusal.code, reason: refusal.reason)
@@ -263,12 +265,30 @@ extension ServiceLoop: WebSocketListener {
     guard let connection = connections[ConnectionID(number)] else { return true }
     // The answer to our close frame; otherwise libwebsockets answers the peer's.
     if case .silent = connection.phase { return true }
-    ending(number: number)
+    // What follows is not to end the connection before our answer is out, though it may be no frame at all.
+    connection.socket?.setReading(false)
+    silence(connection)
     return false
   }
 
   func ending(number: UInt64) {
     guard let connection = connections[ConnectionID(number)] else { return }
+    guard !connection.isSilent else {
+      // Nothing of libwebsockets' own may follow our close frame.
+      connection.socket?.endWriting()
+      return
+    }
+    if connection.mayBeBuffered {
+      // libwebsockets would look once more at what it has kept, take that for another fault, and end the connection
+      // before its close frame is out.
+      connection.socket?.setReading(false)
+      connection.endsAfterClose = true
+    }
+    silence(connection)
+  }
+
+  /// Nothing may be written any more, and nothing is heard.
+  private func silence(_ connection: Connection) {
     connection.phase = .silent
     // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
     connection.isHeard = false
@@ -281,6 +301,8 @@ extension ServiceLoop: WebSocketListener {
 
   func writeable(number: UInt64) -> Bool {
     guard let connection = connections[ConnectionID(number)] else { return true }
+    // The close frame of libwebsockets is out.
+    if connection.endsAfterClose { connection.socket?.endWriting() }
     guard connection.flush(by: single) else {
       connection.phase = .silent
       return false

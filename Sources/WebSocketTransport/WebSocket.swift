@@ -26,6 +26,11 @@ import CLibwebsockets
   /// Lets go what `WebSocketContext.adopt` held back.
   func uncork() { shim_cork(descriptor, 0) }
 
+  /// Says nothing more; not while libwebsockets holds a tail, which would be lost.
+  func endWriting() {
+    if !isBackedUp { shim_shut_down_writing(descriptor) }
+  }
+
   /// How many bytes the client has acknowledged; negative when that is not known.
   var acknowledgedByteCount: Int64 { shim_acknowledged_bytes(clientDescriptor) }
 
