@@ -44,7 +44,7 @@ final class Connection: BacklogReader {
   private var deferred: [TransportEvent] = []
   /// Whether libwebsockets may keep bytes of it that it has not looked at.
   var mayBeBuffered = false
-  /// Whether our end is to be told when the close frame of libwebsockets is out.
+  /// Whether nothing more is said when the close frame of libwebsockets is out.
   var endsAfterClose = false
   var memberships: [Membership] = []
   /// Frames of the broadcasts under way that are to go out together; only of who is open and clear.

@@ -278,11 +278,12 @@ extension ServiceLoop: WebSocketListener {
       connection.socket?.endWriting()
       return
     }
+    // RFC 6455 §7.1.1: the server ends first. The peer's answer may come to nothing, in the midst of a bad frame.
+    connection.endsAfterClose = true
     if connection.mayBeBuffered {
       // libwebsockets would look once more at what it has kept, take that for another fault, and end the connection
       // before its close frame is out.
       connection.socket?.setReading(false)
-      connection.endsAfterClose = true
     }
     silence(connection)
   }

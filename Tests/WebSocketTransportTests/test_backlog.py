@@ -36,10 +36,10 @@ class TestOneReader:
     def test_who_asks_for_much_and_reads_late_gets_all_of_it_one_by_one(self, serve):
         with serve(*BOUND) as server, contextlib.closing(server.web_socket(4_096)) as slow:
             before = memory(server)
-            slow.sendall(ASK * 12 + frame(1, b"last"))
+            slow.sendall(ASK * 10 + frame(1, b"last"))
             time.sleep(0.3)
             assert memory(server) - before < 8 * LARGE
-            for _ in range(12):
+            for _ in range(10):
                 opcode, body = read_frame(slow)
                 assert opcode == 1 and len(body) == LARGE
             assert read_frame(slow) == (1, b"last")
@@ -47,7 +47,7 @@ class TestOneReader:
 
     def test_who_asks_twice_at_once_gets_both_of_any_loop(self):
         with running(*BOUND, "--threads", "3") as server, contextlib.ExitStack() as stack:
-            for _ in range(12):
+            for _ in range(8):
                 one = stack.enter_context(contextlib.closing(server.web_socket(4_096)))
                 one.sendall(ASK * 2)
                 assert [len(read_frame(one)[1]) for _ in range(2)] == [LARGE] * 2
@@ -98,7 +98,7 @@ class TestStalls:
             slow.sendall(ASK)
             got = 0
             while got < LARGE:
-                got += len(read_exactly(slow, min(LARGE // 5, LARGE - got)))
+                got += len(read_exactly(slow, min(LARGE // 4, LARGE - got)))
                 time.sleep(0.2)
             assert "stalled" not in counters(server)
             slow.sendall(frame(1, b"hi"))
@@ -120,12 +120,12 @@ class TestAllReaders:
                 contextlib.ExitStack() as stack:
             honest = stack.enter_context(connect(server.url))
             before = memory(server)
-            for _ in range(60):
+            for _ in range(40):
                 deaf = stack.enter_context(contextlib.closing(server.web_socket(4_096)))
                 deaf.sendall(ASK * 3)
                 honest.send("hi")
                 assert honest.recv(timeout=WITHIN) == "hi"
-            eventually(lambda: counters(server).get("unreadInAll", 0) >= 40)
+            eventually(lambda: counters(server).get("unreadInAll", 0) >= 20)
             assert memory(server) - before < 30_000_000
 
     def test_one_that_reads_on_sees_1013(self):
@@ -148,8 +148,8 @@ class TestAllReaders:
                 deaf.sendall(b"GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n")
             eventually(lambda: counters(server).get("unreadInAll", 0) >= 8)
 
-    def test_the_only_reader_keeps_what_it_was_sent(self, serve):
-        with serve("--unsent-bytes-total-max", "100000") as server, \
+    def test_the_only_reader_keeps_what_it_was_sent(self):
+        with running("--unsent-bytes-total-max", "100000") as server, \
                 contextlib.closing(server.web_socket(4_096)) as slow:
             slow.sendall(ASK)
             time.sleep(0.3)
@@ -159,11 +159,11 @@ class TestAllReaders:
 
 class TestAnswers:
     def test_one_that_is_read_slowly_and_steadily_is_not_cut(self, serve):
-        with serve("--handshake-seconds", "0.5") as server, contextlib.closing(server.socket(4_096)) as slow:
+        with serve("--handshake-seconds", "0.4") as server, contextlib.closing(server.socket(4_096)) as slow:
             slow.sendall(b"GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n")
             assert b" 200 " in read_head(slow)
             got = 0
             while got < 3_000_000:
-                got += len(read_exactly(slow, min(600_000, 3_000_000 - got)))
+                got += len(read_exactly(slow, min(750_000, 3_000_000 - got)))
                 time.sleep(0.2)
             assert "slowReader" not in counters(server)

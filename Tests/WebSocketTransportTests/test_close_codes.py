@@ -75,8 +75,8 @@ class TestFaults:
             assert code_of_end(plain) == code
 
     @pytest.mark.parametrize("count", [1, 3])
-    def test_split_between_that_packet_and_the_next(self, server, fault, code, count):
-        with contextlib.closing(server.socket()) as plain:
+    def test_split_between_that_packet_and_the_next(self, plain_server, fault, code, count):
+        with contextlib.closing(plain_server.socket()) as plain:
             plain.sendall(handshake() + fault[:count])
             assert read_head(plain).startswith(b"HTTP/1.1 101")
             plain.sendall(fault[count:])
