@@ -29,6 +29,17 @@ static inline int64_t shim_silence_milliseconds(int fd) {
   return info.tcpi_last_data_recv;
 }
 
+// Bytes that the peer has acknowledged in all; -1 when nobody knows. The headers of C libraries end before this field of
+// the kernel's `struct tcp_info` (Linux 4.1, include/uapi/linux/tcp.h), whose places are fixed for good.
+static inline int64_t shim_acknowledged_bytes(int fd) {
+  unsigned char info[128];
+  socklen_t length = sizeof info;
+  int64_t count;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &length) != 0 || length < sizeof info) return -1;
+  memcpy(&count, info + 120, sizeof count);
+  return count;
+}
+
 // Holds back what is sent until it is let go, so that several sends make one segment.
 static inline void shim_cork(int fd, int on) {
   setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
@@ -61,6 +72,9 @@ static inline ssize_t shim_send(int fd, const void *bytes, size_t count) {
 }
 
 static inline void shim_shut_down(int fd) { shutdown(fd, SHUT_RDWR); }
+
+// Ends what we say; what the peer still says can be read.
+static inline void shim_shut_down_writing(int fd) { shutdown(fd, SHUT_WR); }
 
 // Two connected stream sockets, the first of which keeps few unsent bytes; 0, or -1 without descriptors.
 static inline int shim_socket_pair(int ends[2], int send_buffer_bytes) {
@@ -150,6 +164,11 @@ static inline int shim_read_start(uv_tcp_t *tcp, uv_alloc_cb room, uv_read_cb th
   return uv_read_start((uv_stream_t *)tcp, room, then);
 }
 
+// Bytes of writes under way that the kernel has not taken yet.
+static inline size_t shim_unsent(const uv_tcp_t *tcp) {
+  return uv_stream_get_write_queue_size((const uv_stream_t *)tcp);
+}
+
 static inline void shim_read_stop(uv_tcp_t *tcp) { uv_read_stop((uv_stream_t *)tcp); }
 
 static inline int shim_descriptor(uv_tcp_t *tcp) {
@@ -178,12 +197,13 @@ static inline int shim_share_port(int fd) {
 }
 
 // Listens on a numeric address; a descriptor, or a negative error of libuv's. `joins` a port that a socket of this
-// user shares, or `shares` its own with those that come later.
+// user shares, or `shares` its own with those that come later. By IPv6 alone, if `v6_only`, so that `::` leaves IPv4 to
+// others.
 //
 // What is set here holds for every connection that is accepted: the bound of what the kernel keeps for a reader that
 // does not read, and that small frames go out at once.
-static inline int shim_listen(const char *address, int port, int joins, int shares, int backlog,
-                              int send_buffer_bytes) {
+static inline int shim_listen(const char *address, int port, int joins, int shares, int v6_only,
+                              int backlog, int send_buffer_bytes) {
   struct sockaddr_storage name;
   socklen_t size = sizeof(struct sockaddr_in);
   int on = 1;
@@ -196,7 +216,10 @@ static inline int shim_listen(const char *address, int port, int joins, int shar
   if (fd < 0) return uv_translate_sys_error(errno);
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
       setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes) ||
-      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) || (joins && shim_share_port(fd)) ||
+      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) ||
+      (v6_only && name.ss_family == AF_INET6 &&
+       setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on)) ||
+      (joins && shim_share_port(fd)) ||
       bind(fd, (struct sockaddr *)&name, size) || (shares && shim_share_port(fd)) ||
       listen(fd, backlog)) {
     int status = uv_translate_sys_error(errno);

@@ -13,6 +13,8 @@ public struct NetworkSettings: Sendable {
   public var headBytesMax = 16_384
   /// Bytes that may wait for a WebSocket that does not read.
   public var unreadBytesMax = 1_048_576
+  /// Bytes that may wait for all readers together.
+  public var unreadBytesTotalMax = 67_108_864
   /// Loops that share the connections, a thread each.
   public var loopCount = 1
   /// Whole seconds in which connections may answer the close frame when the server stops.
@@ -49,5 +51,6 @@ public struct NetworkSettings: Sendable {
     options.bodyBytesMax = messageBytesMax
     options.headBytesMax = headBytesMax
     options.unsentBytesMax = unreadBytesMax
+    options.unsentBytesTotalMax = unreadBytesTotalMax
   }
 }

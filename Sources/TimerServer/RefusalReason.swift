@@ -158,6 +158,13 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(
         .warning, "for not reading its replies; --unread-bytes COUNT lets more of them wait",
         of: .connection)
+    case .unreadInAll:
+      self.init(
+        .warning,
+        "for the most that waited for any reader; --unread-bytes-total COUNT lets more wait",
+        of: .connection)
+    case .stalled:
+      self.init(.info, "for taking nothing of what waited for it", of: .connection)
     case .headTooLong: self.init(.warning, "for too long a head; --header-bytes COUNT allows more")
     case .bodyTooLong: self.init(.warning, "for too long a body; --message-bytes COUNT allows more")
     case .messageTooLong:

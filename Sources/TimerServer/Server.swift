@@ -30,6 +30,10 @@ public final class Server {
     drainSeconds = Double(settings.network.drainSeconds)
     clock = ServerClock.system()
     wallClock = WallClockMonitor(clock)
+    // First of all, so that a start that fails for its address has made nothing. Nobody is let in before `run`.
+    var options = settings.transportOptions(log: log, refusals: refusals)
+    options.staticFiles = try settings.page.staticFiles()
+    do { loop = try LoopGroup(options) } catch { throw .listening(error) }
     var folder: TimerFolder
     let contents: TimerFolder.Contents
     do throws(FolderError) {
@@ -43,9 +47,6 @@ public final class Server {
       log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
     tokens = try TokenFeed(settings.tokenFile, log: log)
-    var options = settings.transportOptions(log: log, refusals: refusals)
-    options.staticFiles = try settings.page.staticFiles()
-    do { loop = try LoopGroup(options) } catch { throw .listening(error) }
     let mailbox = Mailbox<DiskNote>()
     self.mailbox = mailbox
     writer = TimerWriter(folder: folder) { mailbox.post($0) }

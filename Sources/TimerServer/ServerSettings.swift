@@ -5,8 +5,9 @@ import WebSocketTransport
 
 /// How a server is set up.
 public struct ServerSettings: Sendable {
-  public var address = "127.0.0.1"
-  /// 0 picks a free one.
+  /// Numeric addresses, or `localhost`.
+  public var addresses = ["127.0.0.1"]
+  /// On each address; 0 picks a free one.
   public var port = 8080
   public var network = NetworkSettings()
   public var dataFolder: String
@@ -45,9 +46,12 @@ public struct ServerSettings: Sendable {
     self.dataFolder = dataFolder
   }
 
-  /// Whether only this machine can reach the address.
-  public var isLoopback: Bool {
-    address == "localhost" || address == "::1" || address.hasPrefix("127.")
+  /// Whether only this machine can reach the addresses.
+  public var isLoopback: Bool { reachableAddress == nil }
+
+  /// The first address that others can reach.
+  public var reachableAddress: String? {
+    addresses.first { $0 != "localhost" && $0 != "::1" && !$0.hasPrefix("127.") }
   }
 
   /// Whether nobody else comes, by a proxy neither.
@@ -82,7 +86,7 @@ public struct ServerSettings: Sendable {
 
   func transportOptions(log: Log, refusals: RefusalLog) -> TransportOptions {
     var options = TransportOptions()
-    options.address = address
+    options.addresses = addresses
     options.port = port
     options.connectionsMax = connectionsMax
     network.apply(to: &options)

@@ -9,6 +9,10 @@ protocol ByteStream: AnyObject {
 
   /// Whether something can be said to the peer.
   var isReady: Bool { get }
+  /// Bytes that were given to `write` and the kernel has not taken.
+  var unsentByteCount: Int { get }
+  /// How many bytes the peer has acknowledged; negative when that is not known.
+  var acknowledgedByteCount: Int64 { get }
   /// What is wrong with the peer's way of speaking, if anything is.
   var complaint: StreamComplaint? { get }
 
@@ -20,6 +24,8 @@ protocol ByteStream: AnyObject {
   /// Says that nothing more will be sent; what the peer still sends can be read.
   func endWriting()
   func close()
+  /// Closes it, and lets the kernel forget what it holds for the peer.
+  func abort()
 }
 
 /// What may be wrong with a stream that was to be TLS.

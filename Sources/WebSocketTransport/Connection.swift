@@ -1,7 +1,7 @@
 /// One WebSocket connection: identity, what waits for it, what has arrived of its current message.
 ///
 /// The loop's thread. Kept until its `TransportEvent.closed` has been handled.
-final class Connection {
+final class Connection: BacklogReader {
   /// How far the end has come.
   enum Phase {
     case open
@@ -23,27 +23,51 @@ final class Connection {
   var isMuted = false
   /// Whether a ping is out that nothing has answered.
   var isPinged = false
-  var outbox = Outbox()
+  var outbox: Outbox
+  /// Bytes that libwebsockets was given because the socket did not take them; it does not tell how many of them
+  /// are left, so they count until all are gone.
+  private(set) var tailByteCount = 0
+  var standing = BacklogStanding()
+  /// Whether what the relay holds may be the end of a frame that does not count.
+  private var isRelayOfLarge = false
+  /// Called when libwebsockets was given a tail.
+  private let isBehind: (Connection) -> Void
   /// Whether the next frame waits for the writeable callback, before which libwebsockets sends its pong:
   /// a ping between a message's fragments is answered before the message is.
   var isYielding = false
   var incoming: [UInt8] = []
-  /// Whether nothing is read from it for now.
-  private(set) var isHeldBack = false
+  /// Whether the server wants nothing read from it for now.
+  private var isHeldBack = false
+  /// Whether nothing is read from it because too much waits for it.
+  private(set) var isPaused = false
+  /// What was read from it before it was paused, and waits with what has not been read.
+  private var deferred: [TransportEvent] = []
+  /// Whether libwebsockets may keep bytes of it that it has not looked at.
+  var mayBeBuffered = false
+  /// Whether nothing more is said when the close frame of libwebsockets is out.
+  var endsAfterClose = false
   var memberships: [Membership] = []
   /// Frames of the broadcasts under way that are to go out together; only of who is open and clear.
   var gathered: Range<Int> = 0..<0
   /// Its place among those of its address.
   let place: AddressCounts.Place?
 
+  /// A frame of `largeFrom` bytes counts by itself, see `isTooFarBehind`.
   init(
-    _ id: ConnectionID, socket: WebSocket, place: AddressCounts.Place?, isAnnounced: Bool
+    _ id: ConnectionID, socket: WebSocket, place: AddressCounts.Place?, isAnnounced: Bool,
+    largeFrom: Int, isBehind: @escaping (Connection) -> Void
   ) {
     self.id = id
     self.socket = socket
     self.place = place
     self.isAnnounced = isAnnounced
+    self.isBehind = isBehind
+    outbox = Outbox(largeFrom: largeFrom)
     isHeard = isAnnounced
+  }
+
+  var isSilent: Bool {
+    if case .silent = phase { true } else { false }
   }
 
   var isOpen: Bool {
@@ -58,7 +82,14 @@ final class Connection {
 
   /// Sends frames right away, while `isClear`; false when the connection is broken.
   func send(_ range: Range<Int>, of frames: WireFrames) -> Bool {
-    socket?.send(range, of: frames) ?? true
+    guard let socket else { return true }
+    guard let tail = socket.send(range, of: frames) else { return false }
+    if tail > 0 {
+      tailByteCount = tail
+      if tail >= outbox.largeFrom { isRelayOfLarge = true }
+      isBehind(self)
+    }
+    return true
   }
 
   /// Adds a frame of the broadcasts under way to those that go out together; false when it is no neighbour of theirs.
@@ -68,23 +99,53 @@ final class Connection {
     return true
   }
 
+  /// Whether what it sends is read.
+  var isRead: Bool { !isHeldBack && !isPaused }
+
   /// Reads nothing more; who is being closed is read, so that its answer is seen.
   func holdBack() {
-    guard isOpen, !isHeldBack else { return }
-    isHeldBack = true
-    socket?.setReading(false)
+    guard isOpen else { return }
+    setReading { isHeldBack = true }
   }
 
-  func readOn() {
-    guard isHeldBack else { return }
-    isHeldBack = false
-    socket?.setReading(true)
+  func readOn() { setReading { isHeldBack = false } }
+
+  /// Reads nothing more, and keeps what was read already, until `unpause`.
+  func pause() {
+    guard isOpen else { return }
+    setReading { isPaused = true }
+  }
+
+  /// Reads again, unless it is held back, and answers what was kept.
+  func unpause() -> [TransportEvent] {
+    setReading { isPaused = false }
+    defer { deferred = [] }
+    return deferred
+  }
+
+  /// Keeps an event of a connection that is paused; false when it is to be handled now.
+  func defers(_ event: TransportEvent) -> Bool {
+    guard isPaused, socket != nil else { return false }
+    deferred.append(event)
+    return true
+  }
+
+  private func setReading(_ change: () -> Void) {
+    let wasRead = isRead
+    change()
+    guard isRead != wasRead else { return }
+    mayBeBuffered = true
+    socket?.setReading(isRead)
   }
 
   /// Sends as much as the socket takes, and the close frame after the last; false when it is broken.
   func flush(by frames: WireFrames) -> Bool {
     isYielding = false
     guard let socket else { return true }
+    if !socket.isBackedUp {
+      tailByteCount = 0
+      isRelayOfLarge = isRelayOfLarge && waitingByteCount > ownByteCount
+    }
     if case .silent = phase { return true }
     while !socket.isBackedUp {
       guard let frame = outbox.popFirst() else {
@@ -96,10 +157,37 @@ final class Connection {
       }
       frames.removeAll()
       frames.append(frame)
-      guard socket.send(frames.byteRange(of: 0..<1), of: frames) else { return false }
+      guard send(frames.byteRange(of: 0..<1), of: frames) else { return false }
     }
     socket.askWriteable()
     return true
+  }
+}
+
+extension Connection {
+  var waitingByteCount: Int {
+    guard let socket else { return 0 }
+    return ownByteCount + (socket.relay?.waitingByteCount ?? 0)
+  }
+
+  /// What waits for it but for what its relay holds, which is little and goes without a word.
+  var ownByteCount: Int { tailByteCount + outbox.byteCount }
+
+  /// Where the kernel does not tell, a tail that has gone is all that shows.
+  var takenByteCount: Int64 {
+    let count = socket?.acknowledgedByteCount ?? -1
+    return count >= 0 ? count : -Int64(tailByteCount)
+  }
+
+  /// Whether more waits than may. One frame that is larger than the bound may be under way, which a slow reader
+  /// could never get otherwise, or `largeMax` of them; they do not count, but what waits beside them does.
+  func isTooFarBehind(bytesMax: Int, largeMax: Int) -> Bool {
+    let isTailLarge = tailByteCount > bytesMax
+    let inRelay = waitingByteCount - ownByteCount
+    let largeByteCount =
+      outbox.largeByteCount + (isTailLarge ? tailByteCount : 0) + (isRelayOfLarge ? inRelay : 0)
+    return outbox.largeCount + (isTailLarge ? 1 : 0) > largeMax
+      || waitingByteCount - largeByteCount > bytesMax
   }
 }
 

@@ -9,6 +9,8 @@ struct Deadlines {
     case exchange(UInt64)
     /// Whether a TLS client whose WebSocket is over is gone.
     case relay(UInt64)
+    /// Who has taken nothing for too long of what waits.
+    case backlog
     /// Who waits to be accepted may have room now.
     case acceptance
   }

@@ -7,6 +7,8 @@ protocol HTTPExchangeOwner: AnyObject {
   func upgraded(_ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?)
   /// Something is to be finished within this time from now.
   func hurry(_ exchange: HTTPExchange, withinMilliseconds patience: UInt64)
+  /// What waits for the peer has become more or less.
+  func countWaiting(_ reader: any BacklogReader)
   /// Somebody was turned away; `isTold` when whoever runs the server may want to know.
   func count(_ refusal: TransportRefusal, isTold: Bool)
   /// The connection is gone.
@@ -18,7 +20,7 @@ extension HTTPExchangeOwner {
 }
 
 /// One HTTP/1.1 connection: requests one after another, each answered before the next is read.
-final class HTTPExchange {
+final class HTTPExchange: BacklogReader {
   private enum Phase {
     case reading
     /// The request is with the server.
@@ -48,6 +50,11 @@ final class HTTPExchange {
   private(set) var due: UInt64?
   /// The request that the server has.
   var request: RequestID?
+  var standing = BacklogStanding()
+  /// How much the peer had taken at the last look; nil while nothing of the answer waits.
+  private var takenBefore: Int64?
+  /// Whether the answer under way has been given more time.
+  private var isOvertime = false
 
   init(
     _ stream: any ByteStream, number: UInt64, peer: IPAddress, place: AddressCounts.Place?,
@@ -73,7 +80,32 @@ final class HTTPExchange {
     guard phase != .ended else { return }
     phase = .ended
     stream.close()
+    owner.countWaiting(self)
     owner.ended(self)
+  }
+
+  /// Ends it at once, and lets the kernel forget what it holds for the peer.
+  func abandon() {
+    guard phase != .ended else { return }
+    stream.abort()
+    end()
+  }
+
+  var waitingByteCount: Int { phase == .writing ? stream.unsentByteCount : 0 }
+
+  /// Where the kernel does not tell, what it has taken is all that shows.
+  var takenByteCount: Int64 {
+    let count = stream.acknowledgedByteCount
+    return count >= 0 ? count : -Int64(waitingByteCount)
+  }
+
+  /// Whether the answer under way is being read, and so is given its time once more.
+  func makesProgress() -> Bool {
+    guard phase == .writing, let before = takenBefore else { return false }
+    let now = takenByteCount
+    takenBefore = now
+    isOvertime = now > before
+    return isOvertime
   }
 
   /// Whether an entry among the owner's deadlines stands for this exchange.
@@ -111,7 +143,8 @@ final class HTTPExchange {
     case .parting: true
     case .reading where hasAsked && !parser.hasBegun: true
     case .reading: due.map { now + patience >= $0 + Self.graceMilliseconds } ?? false
-    case .waiting, .writing, .ended: false
+    case .writing: isOvertime
+    case .waiting, .ended: false
     }
   }
 
@@ -266,11 +299,16 @@ final class HTTPExchange {
     owner.hurry(self, withinMilliseconds: patience)
     let bytes = HTTPReply.bytes(
       of: response, commonHeaders: headers, isHead: answersHead, isLast: isLast)
+    (takenBefore, isOvertime) = (nil, false)
     stream.write(bytes) { [unowned self] isSent in
       guard phase == .writing else { return }
+      owner.countWaiting(self)
       guard isSent, !isPeerDone else { return end() }
       isLast || isStopping ? part() : next()
     }
+    guard waitingByteCount > 0 else { return }
+    takenBefore = takenByteCount
+    owner.countWaiting(self)
   }
 
   private func next() {

@@ -4,6 +4,13 @@ struct Outbox {
   private var first = 0
   /// Payload bytes that wait.
   private(set) var byteCount = 0
+  /// From how many bytes on a frame is counted by itself.
+  let largeFrom: Int
+  /// Those frames that are as large, and their bytes.
+  private(set) var largeCount = 0
+  private(set) var largeByteCount = 0
+
+  init(largeFrom: Int = .max) { self.largeFrom = largeFrom }
 
   var isEmpty: Bool { first == frames.count }
 
@@ -12,18 +19,25 @@ struct Outbox {
     if let key = frame.replaces,
       let older = frames[first...].lastIndex(where: { $0.replaces == key })
     {
-      byteCount -= frames[older].text.count
+      count(frames[older], -1)
       frames.remove(at: older)
     }
     frames.append(frame)
-    byteCount += frame.text.count
+    count(frame, 1)
+  }
+
+  private mutating func count(_ frame: Frame, _ sign: Int) {
+    byteCount += sign * frame.text.count
+    guard frame.text.count >= largeFrom else { return }
+    largeCount += sign
+    largeByteCount += sign * frame.text.count
   }
 
   mutating func popFirst() -> Frame? {
     guard first < frames.count else { return nil }
     let frame = frames[first]
     first += 1
-    byteCount -= frame.text.count
+    count(frame, -1)
     if first == frames.count {
       frames.removeAll(keepingCapacity: false)
       first = 0
@@ -34,5 +48,5 @@ struct Outbox {
     return frame
   }
 
-  mutating func removeAll() { self = Outbox() }
+  mutating func removeAll() { self = Outbox(largeFrom: largeFrom) }
 }

@@ -113,7 +113,9 @@ extension ServiceLoop: HTTPExchangeOwner {
     forget(exchange)
     let ahead = exchange.stream.input
     exchange.stream.input = []
-    guard let adoption = handOver(exchange, handshake) else { return exchange.stream.close() }
+    guard let adoption = handOver(exchange, handshake, hasAhead: !ahead.isEmpty) else {
+      return exchange.stream.close()
+    }
     adopting = adoption
     webSockets.adopt(
       adoption.descriptor, key: key, subprotocol: subprotocol, ahead: ahead, relay: adoption.relay)
@@ -124,13 +126,18 @@ extension ServiceLoop: HTTPExchangeOwner {
   }
 
   /// The descriptor for libwebsockets; nil when there are none left.
-  private func handOver(_ exchange: HTTPExchange, _ handshake: Handshake) -> Adoption? {
+  private func handOver(
+    _ exchange: HTTPExchange, _ handshake: Handshake, hasAhead: Bool
+  ) -> Adoption? {
     switch exchange.stream {
     case let socket as SocketStream:
-      return socket.release().map { Adoption(handshake: handshake, descriptor: $0, relay: nil) }
+      return socket.release().map {
+        Adoption(handshake: handshake, descriptor: $0, relay: nil, hasAhead: hasAhead)
+      }
     case let stream as TLSStream:
       return relay(stream, number: exchange.number).map {
-        Adoption(handshake: handshake, descriptor: $0.descriptor, relay: $0.relay)
+        Adoption(
+          handshake: handshake, descriptor: $0.descriptor, relay: $0.relay, hasAhead: hasAhead)
       }
     default: return nil
     }
@@ -150,7 +157,10 @@ extension ServiceLoop: HTTPExchangeOwner {
     exchange.isWatched = false
     guard let due = exchange.due else { return }
     let now = eventLoop.nowMilliseconds
-    if due <= now { return exchange.overdue() }
+    if due <= now {
+      guard exchange.makesProgress() else { return exchange.overdue() }
+      return hurry(exchange, withinMilliseconds: options.handshakeMilliseconds)
+    }
     exchange.isWatched = true
     watch(.exchange(exchange.number), afterMilliseconds: due - now)
   }
@@ -176,4 +186,6 @@ struct Adoption {
   let handshake: Handshake
   let descriptor: CInt
   let relay: TLSRelay?
+  /// Whether the client sent more with its handshake.
+  let hasAhead: Bool
 }

@@ -7,6 +7,7 @@ extension ServiceLoop {
     }
     guard let made else { return nil }
     relays[number] = made.relay
+    watchBacklog()
     return made
   }
 

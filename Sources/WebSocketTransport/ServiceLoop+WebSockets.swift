@@ -56,15 +56,24 @@ extension ServiceLoop {
   }
 
   private func queue(_ frame: Frame, for connection: Connection, isWalking: Bool = false) {
-    let isFirst = connection.outbox.isEmpty
+    if connection.outbox.isEmpty { connection.socket?.askWriteable() }
     connection.outbox.append(frame)
-    if isFirst { connection.socket?.askWriteable() }
-    guard !isFirst, connection.outbox.byteCount > options.unsentBytesMax else { return }
+    countWaiting(connection)
+    // Requests that a further loop has handed on are answered one after the other, though the first answer is large.
+    let largeMax = isFirst ? 1 : 4
+    guard connection.isTooFarBehind(bytesMax: options.unsentBytesMax, largeMax: largeMax) else {
+      return
+    }
     options.log(.debug, "connection \(connection.id.number) reads too slowly and is closed")
     count(.slowWebSocket)
+    closeSlow(connection, reason: "too slow a reader", isWalking: isWalking)
+  }
+
+  /// Closes a connection for which too much waits, and keeps nothing of it but what libwebsockets has.
+  func closeSlow(_ connection: Connection, reason: String, isWalking: Bool = false) {
     connection.outbox.removeAll()
     connection.isMuted = true
-    startClosing(connection, .tryAgainLater, reason: "too slow a reader")
+    startClosing(connection, .tryAgainLater, reason: reason)
     if isWalking { broken.append(connection) } else { leaveAll(connection) }
   }
 
@@ -99,6 +108,9 @@ extension ServiceLoop {
     connection.isHeard = false
     connection.phase = .closing(code, reason: reason)
     connection.readOn()
+    for event in connection.unpause() { emit(event) }
+    backlog.beginLeaving(connection)
+    countWaiting(connection)
     // At the stop each has all of the drain.
     if !isStopping {
       watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
@@ -114,7 +126,10 @@ extension ServiceLoop {
   }
 
   /// Drops a connection without a word; not from within libwebsockets.
-  func drop(_ connection: Connection) { connection.socket?.kill() }
+  func drop(_ connection: Connection) {
+    connection.phase = .silent
+    connection.socket?.kill()
+  }
 
   // MARK: Deadlines
 
@@ -137,6 +152,7 @@ extension ServiceLoop {
       case .silence(let id): if let connection = connections[id] { lookForLife(connection) }
       case .farewell(let id): if let connection = connections[id] { drop(connection) }
       case .exchange(let number): if let exchange = exchanges[number] { lookForProgress(exchange) }
+      case .backlog: lookAtBacklog()
       case .acceptance: isAcceptanceWatched = false  // The next turn looks.
       case .relay(let number): if let relay = relays[number] { lookForFarewell(relay) }
       }
@@ -151,8 +167,8 @@ extension ServiceLoop {
   /// it; so an answer also clears `isPinged`.
   private func lookForLife(_ connection: Connection) {
     guard let socket = connection.socket, connection.isOpen else { return }
-    // Who is held back can't be heard.
-    let silence = connection.isHeldBack ? 0 : socket.silenceMilliseconds
+    // Who is not read can't be heard.
+    let silence = connection.isRead ? socket.silenceMilliseconds : 0
     if silence < pingMilliseconds {
       connection.isPinged = false
       watch(.silence(connection.id), afterMilliseconds: pingMilliseconds - silence)
@@ -170,13 +186,18 @@ extension ServiceLoop {
 
 extension ServiceLoop: WebSocketListener {
   func established(_ socket: WebSocket) -> UInt64 {
-    guard let handshake = adopting?.handshake else { return 0 }
+    guard let adoption = adopting else { return 0 }
     adopting = nil
+    let (handshake, hasAhead) = (adoption.handshake, adoption.hasAhead)
     let place = addresses.take(for: IPAddress(handshake.peerAddress))
     let refusal = refusal(of: place, after: census.addWebSocket(to: connections.count))
     let connection = connections.insert {
-      Connection($0, socket: socket, place: place, isAnnounced: refusal == nil)
+      Connection(
+        $0, socket: socket, place: place, isAnnounced: refusal == nil,
+        largeFrom: options.unsentBytesMax + 1, isBehind: isBehind)
     }
+    connection.mayBeBuffered = hasAhead
+    socket.relay?.connection = connection.id
     if let refusal {
       close(connection, refusal.code, reason: refusal.reason)
       socket.uncork()
@@ -244,22 +265,51 @@ extension ServiceLoop: WebSocketListener {
     guard let connection = connections[ConnectionID(number)] else { return true }
     // The answer to our close frame; otherwise libwebsockets answers the peer's.
     if case .silent = connection.phase { return true }
-    ending(number: number)
+    // What follows is not to end the connection before our answer is out, though it may be no frame at all.
+    connection.socket?.setReading(false)
+    silence(connection)
     return false
   }
 
   func ending(number: UInt64) {
     guard let connection = connections[ConnectionID(number)] else { return }
+    guard !connection.isSilent else {
+      // Nothing of libwebsockets' own may follow our close frame.
+      connection.socket?.endWriting()
+      return
+    }
+    // RFC 6455 §7.1.1: the server ends first. The peer's answer may come to nothing, in the midst of a bad frame.
+    connection.endsAfterClose = true
+    if connection.mayBeBuffered {
+      // libwebsockets would look once more at what it has kept, take that for another fault, and end the connection
+      // before its close frame is out.
+      connection.socket?.setReading(false)
+    }
+    silence(connection)
+  }
+
+  /// Nothing may be written any more, and nothing is heard.
+  private func silence(_ connection: Connection) {
     connection.phase = .silent
     // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
     connection.isHeard = false
     connection.incoming = []
     connection.outbox.removeAll()
+    backlog.beginLeaving(connection)
+    countWaiting(connection)
     watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
   }
 
   func writeable(number: UInt64) -> Bool {
-    connections[ConnectionID(number)]?.flush(by: single) ?? true
+    guard let connection = connections[ConnectionID(number)] else { return true }
+    // The close frame of libwebsockets is out.
+    if connection.endsAfterClose { connection.socket?.endWriting() }
+    guard connection.flush(by: single) else {
+      connection.phase = .silent
+      return false
+    }
+    countWaiting(connection)
+    return true
   }
 
   func closed(number: UInt64) {
@@ -273,7 +323,9 @@ extension ServiceLoop: WebSocketListener {
     connection.isHeard = false
     connection.incoming = []
     connection.outbox.removeAll()
+    countWaiting(connection)
     leaveAll(connection)
+    for event in connection.unpause() { emit(event) }
     emit(.closed(connection.id))
   }
 }

@@ -1,6 +1,6 @@
 import CLibuv
 
-/// The event loop of the server's network: one thread, one listening socket, every connection.
+/// The event loop of the server's network: one thread, the listening sockets, every connection.
 ///
 /// Make it, listen to mailboxes, and `run` it, all on one thread; it is not `Sendable`, so the compiler
 /// holds you to it. Other threads reach it by a `Mailbox`.
@@ -9,7 +9,7 @@ public final class ServiceLoop {
   let eventLoop: EventLoop
   let webSockets: WebSocketContext
   var tls: TLSContext?
-  private let listener: TCPListener
+  private let listeners: [TCPListener]
   let bell: Bell
   private var signals: ProcessSignals?
   private var turn: LoopTurn?
@@ -33,6 +33,13 @@ public final class ServiceLoop {
   /// Whether a deadline is set at which there may be room for who waits to be accepted.
   var isAcceptanceWatched = false
   var relays: [UInt64: TLSRelay] = [:]
+  let backlog = Backlog()
+  /// This loop's share of what may wait for all readers.
+  let backlogBytesMax: Int
+  /// Whether a deadline is set at which who takes nothing is looked for.
+  var isBacklogWatched = false
+  /// Counts what waits for a connection that does not take all that it was sent.
+  private(set) var isBehind: (Connection) -> Void = { _ in }
   var counters = TransportCounters()
   /// What is being handed to libwebsockets, until it has taken it.
   var adopting: Adoption?
@@ -82,12 +89,11 @@ public final class ServiceLoop {
     census = CensusEntry(place.census)
     isFirst = place.isFirst
     room = SocketRoom(options)
+    backlogBytesMax = max(1, options.unsentBytesTotalMax / max(1, options.loopCount))
     addresses = AddressCounts(options, place.census)
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
-    listener = try TCPListener(
-      eventLoop, address: options.address, port: options.port,
-      sendBufferBytes: Self.sendBufferBytes, place.portSharing)
+    listeners = try Self.listeners(eventLoop, options, place)
     if place.isFirst { LibraryLog.send(to: options.log) }
     webSockets = try WebSocketContext(
       eventLoop, subprotocol: options.subprotocol, descriptorsMax: room.tableSize)
@@ -100,9 +106,12 @@ public final class ServiceLoop {
     }
     if place.isFirst { tls?.warnOfAge(options) }
     webSockets.listener = self
-    listener.accepted = { [unowned self] in accepted($0, from: $1) }
-    listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
-    listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
+    for listener in listeners {
+      listener.accepted = { [unowned self] in accepted($0, from: $1) }
+      listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
+      listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
+    }
+    isBehind = { [unowned self] in countWaiting($0) }
     turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
     wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
     deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
@@ -114,15 +123,15 @@ public final class ServiceLoop {
     webSockets.listener = nil
     for exchange in exchanges.values { exchange.stream.close() }
     for relay in Array(relays.values) { relay.close() }
-    listener.close()
+    for listener in listeners { listener.close() }
     turn?.close()
     for timer in [wakeTimer, deadlineTimer, drainTimer] { timer?.close() }
     bell.close()
     webSockets.close()
   }
 
-  /// The port that was really bound.
-  public var port: Int { listener.port }
+  /// The port that was really bound, on each address.
+  public var port: Int { listeners[0].port }
 
   /// What was turned away so far, and what is open now.
   public var transportCounters: TransportCounters {
@@ -173,7 +182,7 @@ public final class ServiceLoop {
     guard !isHandling, let handler else { return }
     isHandling = true
     defer { isHandling = false }
-    listener.lookForRoom()
+    for listener in listeners { listener.lookForRoom() }
     if bell.takeRing() {
       takeRequests()
       events.append(.woken)
@@ -187,6 +196,7 @@ public final class ServiceLoop {
           handledAt = uv_hrtime()
           handler(event, &actions)
           carryOut(actions)
+          boundBacklog()
           if case .opened(let id, _) = event { connections[id]?.socket?.uncork() }
           if isOver { return }
         }
@@ -200,8 +210,8 @@ public final class ServiceLoop {
   private func isCurrent(_ event: TransportEvent) -> Bool {
     switch event {
     case .received(let id, _), .receivedBinary(let id, _):
-      guard let connection = connections[id] else { return false }
-      return !connection.isMuted
+      guard let connection = connections[id], !connection.isMuted else { return false }
+      return !connection.defers(event)
     case .closed(let id):
       guard let connection = connections[id] else { return false }
       connections.remove(id)
@@ -260,7 +270,7 @@ public final class ServiceLoop {
   private func startStopping() {
     guard !isStopping else { return }
     isStopping = true
-    listener.close()
+    for listener in listeners { listener.close() }
     for connection in connections.all { close(connection, .goingAway, reason: "the server stops") }
     for exchange in Array(exchanges.values) { exchange.stop() }
     drainTimer?.set(afterMicroseconds: options.drainMicroseconds)

@@ -25,7 +25,9 @@ struct SocketRoom {
     // By TLS: the client's, and both ends of the pair between it and libwebsockets.
     perWebSocket = options.tls == nil ? 1 : 3
     let wanted = max(1, options.connectionsMax) * perWebSocket + max(1, options.httpConnectionsMax)
-    let spare = Self.spare + Self.sparePerLoop * max(0, options.loopCount - 1)
+    let loopCount = max(1, options.loopCount)
+    let furtherListeners = max(0, ListenAddresses(options.addresses).entries.count - 1)
+    let spare = Self.spare + Self.sparePerLoop * (loopCount - 1) + furtherListeners * loopCount
     let needed = wanted + Self.leaving + spare
     let raised = shim_raise_descriptor_limit(Int64(needed))
     limit = raised < 0 ? needed : Int(raised)
@@ -36,7 +38,7 @@ struct SocketRoom {
     let isTight = descriptorsMax < wanted + leaving
     let http = isTight ? max(4, (descriptorsMax - leaving) / 4) : .max
     let httpMaxInAll = min(max(1, options.httpConnectionsMax), http)
-    httpMax = max(1, httpMaxInAll / max(1, options.loopCount))
+    httpMax = max(1, httpMaxInAll / loopCount)
     let room = max(1, (descriptorsMax - leaving - httpMaxInAll) / perWebSocket)
     webSocketsMax = min(max(1, options.connectionsMax), room)
   }

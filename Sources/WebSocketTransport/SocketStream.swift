@@ -34,6 +34,13 @@ import CLibuv
     return unsafe shim_descriptor(raw)
   }
 
+  var unsentByteCount: Int {
+    guard let raw = unsafe raw else { return 0 }
+    return unsafe shim_unsent(raw)
+  }
+
+  var acknowledgedByteCount: Int64 { shim_acknowledged_bytes(descriptor) }
+
   /// libuv's handle; nil when it is closed, and it is closed when libuv does not want it.
   private func handle() -> UnsafeMutablePointer<uv_tcp_t>? {
     if let raw = unsafe raw { return unsafe raw }
@@ -156,7 +163,6 @@ import CLibuv
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
   }
 
-  /// Closes it, and lets the kernel forget what it holds for the peer.
   func abort() {
     shim_abort_on_close(descriptor)
     close()

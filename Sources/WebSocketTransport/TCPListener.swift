@@ -9,7 +9,7 @@ enum PortSharing {
   case withFirst
 }
 
-/// The listening socket.
+/// A listening socket.
 @safe final class TCPListener {
   private let descriptor: CInt
   // Owned by this object until `close`, from then on by libuv until its close callback frees it. The
@@ -34,15 +34,14 @@ enum PortSharing {
   /// second server on a port in use is refused. Where loops share a port the first one binds like that too,
   /// and lets the others in only then.
   init(
-    _ loop: EventLoop, address: String, port: Int, sendBufferBytes: Int,
-    _ sharing: PortSharing = .none
+    _ loop: EventLoop, address: String, port: Int, isV6Only: Bool, sendBufferBytes: Int,
+    _ sharing: PortSharing
   ) throws(TransportError) {
     guard (0...65_535).contains(port) else { throw .failed("no port number: \(port)") }
-    let numeric = address == "localhost" ? "127.0.0.1" : address
     // The string lives for the call.
     let made = unsafe shim_listen(
-      numeric, CInt(port), sharing == .withFirst ? 1 : 0, sharing == .withFurther ? 1 : 0, 4_096,
-      CInt(sendBufferBytes))
+      address, CInt(port), sharing == .withFirst ? 1 : 0, sharing == .withFurther ? 1 : 0,
+      isV6Only ? 1 : 0, 4_096, CInt(sendBufferBytes))
     guard made >= 0 else { throw Self.error(made, address: address, port: port) }
     descriptor = made
     self.port = Int(shim_bound_port(made))
@@ -73,7 +72,8 @@ enum PortSharing {
   private static func error(_ status: CInt, address: String, port: Int) -> TransportError {
     switch status {
     case UV_EADDRINUSE.rawValue: .addressInUse(address: address, port: port)
-    case UV_EADDRNOTAVAIL.rawValue, UV_EINVAL.rawValue:
+    // The second is of a machine without IPv6.
+    case UV_EADDRNOTAVAIL.rawValue, UV_EAFNOSUPPORT.rawValue, UV_EINVAL.rawValue:
       .addressNotAvailable(address: address, port: port)
     case UV_EACCES.rawValue, UV_EPERM.rawValue: .permissionDenied(address: address, port: port)
     default: .failed("cannot listen on \(address) port \(port): \(errorName(status))")

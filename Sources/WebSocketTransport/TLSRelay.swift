@@ -7,6 +7,8 @@ import CLibuv
 /// read, so that a client that does not read makes libwebsockets' end of the pair full.
 final class TLSRelay {
   let number: UInt64
+  /// The WebSocket that it carries.
+  var connection: ConnectionID?
   private let outside: TLSStream
   private let inside: SocketStream
   private let inward: Flow
@@ -64,6 +66,9 @@ final class TLSRelay {
   /// The client's own descriptor; -1 when it is gone.
   var descriptor: CInt { outside.socket.descriptor }
 
+  /// Bytes that have come from libwebsockets and not gone out.
+  var waitingByteCount: Int { isOver ? 0 : outward.waitingByteCount }
+
   private func outsideArrived() {
     if isHeard, !outward.isDone { return inward.move() }
     // Passed over, so that the kernel does not throw away our last words before they were read.
@@ -101,7 +106,9 @@ final class TLSRelay {
   private final class Flow {
     private let source: any ByteStream
     private let sink: any ByteStream
-    private var isUnderWay = false
+    private var isUnderWay: Bool { underWayCount > 0 }
+    /// Bytes of the write under way.
+    private var underWayCount = 0
     private var isSourceEnded = false
     /// Whether the end has been handed on.
     private(set) var isDone = false
@@ -125,14 +132,16 @@ final class TLSRelay {
         }
         return
       }
-      isUnderWay = true
       let bytes = source.input
+      underWayCount = bytes.count
       source.input = []
       sink.write(bytes) { [unowned self] isSent in
-        isUnderWay = false
+        underWayCount = 0
         isSent ? move() : broke()
       }
     }
+
+    var waitingByteCount: Int { underWayCount + source.input.count }
 
     func sourceEnded() {
       isSourceEnded = true

@@ -44,6 +44,12 @@ final class TLSStream: ByteStream {
     }
   }
 
+  var unsentByteCount: Int {
+    outgoing.count + session.pendingCount + socket.unsentByteCount
+  }
+
+  var acknowledgedByteCount: Int64 { socket.acknowledgedByteCount }
+
   func resumeReading() {
     isWanted = true
     if session.pendingCount < Self.pendingMax { socket.resumeReading() }
@@ -144,7 +150,6 @@ final class TLSStream: ByteStream {
     socket.close()
   }
 
-  /// Closes it, and lets the kernel forget what it holds for the peer.
   func abort() {
     written = nil
     isOver = true

@@ -40,10 +40,14 @@ public enum TransportRefusal: String, Sendable, CaseIterable {
   case tooManyRequests
   /// A request, a WebSocket's handshake or a TLS handshake took too long: 408 where it can be said.
   case slowRequest
-  /// An answer was not read in time.
+  /// Nothing of an answer was read for too long.
   case slowReader
   /// Replies that can't be dropped piled up for a WebSocket that does not read: 1013.
   case slowWebSocket
+  /// More waited for all readers together than may: the one with the most was closed, a WebSocket with 1013.
+  case unreadInAll
+  /// A WebSocket took nothing for too long of what waited for it, and was dropped.
+  case stalled
   /// No TLS was spoken, or none that is spoken here: an alert, or 400.
   case tlsHandshake
   /// A WebSocket's handshake was wrong or not admitted: 4xx.

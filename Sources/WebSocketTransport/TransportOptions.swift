@@ -1,8 +1,13 @@
 /// How a service loop listens and what it bounds.
 public struct TransportOptions: Sendable {
-  /// A numeric IPv4 or IPv6 address, or `localhost`.
-  public var address = "127.0.0.1"
-  /// 0 picks a free port; `ServiceLoop.port` says which.
+  /// Numeric IPv4 or IPv6 addresses, or `localhost`, which is 127.0.0.1 and, where there is IPv6, ::1.
+  public var addresses = ["127.0.0.1"]
+  /// The first of them; set, it is the only one.
+  public var address: String {
+    get { addresses.first ?? "127.0.0.1" }
+    set { addresses = [newValue] }
+  }
+  /// The port on each address. 0 picks a free one; `ServiceLoop.port` says which.
   public var port = 8080
   /// Loops of a `LoopGroup`, at most 64; each takes a thread. A `ServiceLoop` is one.
   public var loopCount = 1
@@ -30,7 +35,7 @@ public struct TransportOptions: Sendable {
   /// Longest head of an HTTP request or a WebSocket handshake; over it the answer is 431.
   public var headBytesMax = 16_384
   /// How long a request may take to arrive, a WebSocket's and TLS handshakes included; over it the answer
-  /// is 408, if TLS is far enough to say so. As long may an answer take to go out, and a connection idle.
+  /// is 408, if TLS is far enough to say so. As long may an answer make no progress, and a connection idle.
   public var handshakeSeconds = 10.0
   /// Connections in all; one more is closed with 1013. Kept below the limit of file descriptors,
   /// of which a connection takes one, and three with TLS.
@@ -45,8 +50,14 @@ public struct TransportOptions: Sendable {
   public var connectionsPerAddressMax = 256
   /// Whether that bound is for loopback addresses too, whose owners could as well stop the server.
   public var isLoopbackBounded = false
-  /// Unsent bytes that may wait for one reader before it is closed with 1013.
+  /// Unsent bytes that may wait for one reader before it is closed with 1013, beside one message that is larger; a
+  /// reader is not read itself from the half of it on.
   public var unsentBytesMax = 1_048_576
+  /// Unsent bytes that may wait for all readers together, HTTP answers included; beyond that the one with the most is
+  /// closed with 1013, or cut. Of several loops each has an equal share, and the only reader of a loop is let be.
+  public var unsentBytesTotalMax = 67_108_864
+  /// How long a reader may take nothing of what waits for it, whatever it sends, before it is dropped.
+  public var stallSeconds = 30.0
   /// Silence after which a ping is sent; a connection still silent after as long again is dropped.
   public var pingSeconds = 20.0
   /// How long `TransportAction.stop` waits for clients to answer the close frame and to take what is

@@ -26,6 +26,14 @@ import CLibwebsockets
   /// Lets go what `WebSocketContext.adopt` held back.
   func uncork() { shim_cork(descriptor, 0) }
 
+  /// Says nothing more; not while libwebsockets holds a tail, which would be lost.
+  func endWriting() {
+    if !isBackedUp { shim_shut_down_writing(descriptor) }
+  }
+
+  /// How many bytes the client has acknowledged; negative when that is not known.
+  var acknowledgedByteCount: Int64 { shim_acknowledged_bytes(clientDescriptor) }
+
   /// The socket of the client itself.
   private var clientDescriptor: CInt { relay?.descriptor ?? descriptor }
 
@@ -34,13 +42,13 @@ import CLibwebsockets
 
   /// Sends frames past libwebsockets, which costs a seventh of the whole; only while it is not backed up. The
   /// tail that the socket does not take is libwebsockets' to send, as the bytes that they are, and from then
-  /// on it is backed up until they are gone. False when the connection is broken.
-  func send(_ range: Range<Int>, of frames: WireFrames) -> Bool {
-    guard let sent = frames.send(range, on: descriptor) else { return false }
-    if sent == range.count { return true }
+  /// on it is backed up until they are gone. Answers how many bytes that tail has; nil when the connection is broken.
+  func send(_ range: Range<Int>, of frames: WireFrames) -> Int? {
+    guard let sent = frames.send(range, on: descriptor) else { return nil }
+    if sent == range.count { return 0 }
     let tail = frames[range.dropFirst(sent)]
     scratch.load(tail)
-    return write(tail.count, LWS_WRITE_HTTP)
+    return write(tail.count, LWS_WRITE_HTTP) ? tail.count : nil
   }
 
   func writePing() -> Bool {

@@ -19,8 +19,9 @@ enum HelpText {
     ignored.
 
     where to listen
-      --listen ADDRESS     a numeric address, or localhost (default 127.0.0.1)
-      --port PORT          0 picks a free one and prints it (default 8080)
+      --listen ADDRESS     a numeric address, or localhost, which is 127.0.0.1 and ::1; may be given again
+                           (default 127.0.0.1)
+      --port PORT          on each address; 0 picks a free one and prints it (default 8080)
       --host NAME          a further name of this server, as browsers spell it, without port; may be
                            given again
       --origin ORIGIN      another site whose pages may use it, as in https://show.example; an app's, as in
@@ -72,8 +73,10 @@ enum HelpText {
       --header-bytes COUNT  of a request's head; over it 431 (default 16384)
       --message-bytes COUNT  of a message over all its fragments, or of a body; over it 1009, or 413
                            (default 16384)
-      --unread-bytes COUNT  of replies that wait for a reader; beyond that it is closed with 1013
-                           (default 1048576)
+      --unread-bytes COUNT  that wait for a reader, beside one message that is larger; with half of them its
+                           requests wait, beyond them it is closed with 1013 (default 1048576)
+      --unread-bytes-total COUNT  that wait for all readers, HTTP included; beyond that the one with the
+                           most is closed with 1013 (default 67108864)
       --timers COUNT       timers that may be made (default 10000)
       --subscriptions COUNT  of one connection (default 1000)
       --requests COUNT     a second on one connection, five times as many at once; more are
@@ -86,7 +89,8 @@ enum HelpText {
                            more are not read until half of them are stored (default 4096)
       --title-bytes COUNT  of a title, at most 256; over it badRequest (default 256)
       --warnings COUNT     of one timer, at most 16; over it badRequest (default 16)
-    Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate.
+    Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate, 30 s in which a reader may take
+    nothing of what waits for it.
 
     exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start, 74 stopped as asked, but the
     disk did not answer: what had been answered is on it, what was under way may be

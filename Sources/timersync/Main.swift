@@ -30,9 +30,11 @@ enum Main {
     try options.checkReach()
     let settings = options.settings
     let server = try Server(settings, obeying: signals)
-    let host = settings.address.contains(":") ? "[\(settings.address)]" : settings.address
-    StandardStreams.say(
-      "timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
+    for address in settings.addresses {
+      let host = address.contains(":") ? "[\(address)]" : address
+      StandardStreams.say(
+        "timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
+    }
     let end = server.run()
     // No thread is waited for: one may hang on the disk, or on a log that nobody reads.
     _exit(Int32(end))

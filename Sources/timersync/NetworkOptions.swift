@@ -7,7 +7,7 @@ struct NetworkOptions {
   static let names = [
     "--tls-cert", "--tls-key", "--trusted-proxy", "--connections-per-address", "--http-connections",
     "--handshake-seconds", "--message-bytes", "--header-bytes", "--unread-bytes",
-    "--threads", "--drain",
+    "--unread-bytes-total", "--threads", "--drain",
   ]
 
   /// Takes an option; false when it is none of these.
@@ -33,6 +33,8 @@ struct NetworkOptions {
       settings.headBytesMax = try Self.number(name, value, 1_024...1_048_576)
     case "--unread-bytes":
       settings.unreadBytesMax = try Self.number(name, value, 16_384...1_073_741_824)
+    case "--unread-bytes-total":
+      settings.unreadBytesTotalMax = try Self.number(name, value, 1_048_576...1_099_511_627_776)
     case "--drain": settings.drainSeconds = try Self.number(name, value, 0...3_600)
     case "--threads": settings.loopCount = try Self.number(name, value, 1...64)
     default: return false

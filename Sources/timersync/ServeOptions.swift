@@ -5,6 +5,8 @@ import TimerServer
 struct ServeOptions {
   /// The settings of the server.
   private(set) var settings = ServerSettings(dataFolder: ServeOptions.standardDataFolder)
+  /// Those that were given, each once.
+  private var addresses: [String] = []
 
   private static let names = [
     "--listen", "--port", "--host", "--origin", "--anonymous", "--tokens", "--frame-ancestors",
@@ -36,11 +38,12 @@ struct ServeOptions {
     }
     try network.check()
     settings.network = network.settings
+    if !addresses.isEmpty { settings.addresses = addresses }
   }
 
   private mutating func take(_ name: String, _ value: String) throws(UsageError) {
     switch name {
-    case "--listen": settings.address = value
+    case "--listen": if !addresses.contains(value) { addresses.append(value) }
     case "--port": settings.port = try Self.port(value)
     case "--host":
       guard settings.access.takeHost(value) else {
@@ -74,7 +77,7 @@ struct ServeOptions {
     guard !settings.isForThisMachineOnly, settings.anonymousRole == nil else { return }
     let store = TokenStore(path: settings.tokensPath, dataFolder: settings.dataFolder)
     guard try store.list().isEmpty else { return }
-    let place = settings.isLoopback ? "a server behind a proxy" : settings.address
+    let place = settings.reachableAddress ?? "a server behind a proxy"
     throw UsageError(
       "\(place) can be reached by others, and nobody is asked who he is: make a token by "
         + "'timersync token add', say '--anonymous view' or '--anonymous control' if that is meant, or "

@@ -4,9 +4,10 @@
     python3 Tests/Hostile/hostile_load.py --server .build/release/timersync [--seconds 60] [-- options of the server]
 
 One thousand subscribers get a tick a second. First they are alone; then 200 connections subscribe to everything and
-never read, 200 send requests as fast as they can and come back when they are thrown out, and 200 stand in half a
-handshake, again and again. Prints the delay of ticks against the server's own clock, and the server's memory; ends
-with 0 when the 99th percentile is under 50 ms, the memory under 200 MiB, and no honest connection was lost.
+never read, 200 send requests as fast as they can and come back when they are thrown out, 200 stand in half a
+handshake, again and again, and 200 ask for lists and send pings without ever reading. Prints the delay of ticks against
+the server's own clock, and the server's memory; ends with 0 when the 99th percentile is under 50 ms, the memory under
+150 MiB, and no honest connection was lost.
 
 Needs a C compiler, for a client that costs next to nothing. Every connection is a loopback one; each kind comes from
 addresses of its own (127.0.16.1 on, 127.0.32.1 on, …). On a machine of two processors the flood's own client takes
@@ -32,7 +33,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DELAY_MAX = 0.050
-MEMORY_MAX = 200 * 1024 * 1024
+MEMORY_MAX = 150 * 1024 * 1024
 ALONE_SECONDS = 10.0
 KEY = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 HANDSHAKE = (
@@ -186,6 +187,69 @@ class Idlers(threading.Thread):
         for key in list(self.selector.get_map().values()):
             key.fileobj.close()
 
+    def summary(self) -> str:
+        return "; ".join(
+            f"{kind}: dropped {self.dropped[kind]} times, refused {self.refused[kind]}" for kind in self.wanted)
+
+
+def client_frame(opcode: int, payload: bytes) -> bytes:
+    """A short frame, masked with noughts."""
+    return bytes([0x80 | opcode, 0x80 | len(payload), 0, 0, 0, 0]) + payload
+
+
+class DeafAskers(threading.Thread):
+    """Connections that ask for lists and send pings, and never read; the ones that are thrown out come back."""
+
+    SENT = client_frame(1, b'{"command":"list"}') * 4 + client_frame(9, b"?")
+
+    def __init__(self, port: int, count: int):
+        super().__init__(daemon=True)
+        self.port = port
+        self.thrown_out = 0
+        self.refused = 0
+        self.asked = 0
+        self.over = threading.Event()
+        self.askers = [self._open(number) for number in range(count)]
+
+    def _open(self, number: int) -> socket.socket | None:
+        try:
+            one = dial(self.port, f"127.0.80.{1 + number // 50}", small=True)
+            one.sendall(HANDSHAKE.format(path="/ws").encode())
+        except OSError:
+            self.refused += 1
+            return None
+        one.setblocking(False)
+        return one
+
+    def run(self) -> None:
+        while not self.over.wait(0.1):
+            for number, one in enumerate(self.askers):
+                if one is None or not self._ask(one):
+                    self.askers[number] = self._open(number)
+
+    def _ask(self, one: socket.socket) -> bool:
+        """Sends what goes; whether it is still connected."""
+        try:
+            one.send(self.SENT)
+            self.asked += 1
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.thrown_out += 1
+            one.close()
+            return False
+        return True
+
+    def end(self) -> None:
+        self.over.set()
+        self.join(10)
+        for one in self.askers:
+            if one is not None:
+                one.close()
+
+    def summary(self) -> str:
+        return f"deaf and asking: {self.asked} times, thrown out {self.thrown_out}, refused {self.refused}"
+
 
 def hung_up(one: socket.socket) -> bool:
     """Whether the peer is gone, without reading from it: TCP_INFO's first byte is the state, 1 is established."""
@@ -233,7 +297,7 @@ def run(options: argparse.Namespace, folder: str) -> bool:
     program = compiled(folder)
     server = Server(options.server, folder, options.options)
     crowds: list[Crowd] = []
-    idlers = None
+    kinds: list[Idlers | DeafAskers] = []
     try:
         server.ask('start main {"type":"stopwatch"}')
         for number in range(options.timers):
@@ -248,18 +312,21 @@ def run(options: argparse.Namespace, folder: str) -> bool:
         crowds.append(Crowd(program, "ticks", server.port, honest, options.seconds, path))
         flood = Crowd(program, "flood", server.port, options.flood, options.seconds, "/ws")
         crowds.append(flood)
-        idlers = Idlers(server.port, options.mute, options.half)
-        idlers.start()
+        kinds.append(Idlers(server.port, options.mute, options.half))
+        kinds.append(DeafAskers(server.port, options.deaf))
+        # Further kinds go here, each a class of its own with `start`, `end` and `summary`, from addresses of its own.
+        for kind in kinds:
+            kind.start()
         among = measure(server, crowds[-2], options.seconds, [flood])
         show("among hostile ones", among, honest, options.seconds)
         sent = flood.figures(30)
         print(f"  flood: {sent['messagesSent']} messages ({sent['bytesSent'] / 2**20:.0f} MiB), "
               f"{sent['bytesRead'] / 2**20:.0f} MiB read, thrown out {sent['thrownOut']} times")
-        print("  " + "; ".join(
-            f"{kind}: dropped {idlers.dropped[kind]} times, refused {idlers.refused[kind]}" for kind in idlers.wanted))
+        for kind in kinds:
+            print("  " + kind.summary())
     finally:
-        if idlers:
-            idlers.end()
+        for kind in kinds:
+            kind.end()
         for crowd in crowds:
             crowd.end()
         code = server.stop()
@@ -281,6 +348,8 @@ def main() -> int:
     parser.add_argument("--mute", type=int, default=200, help="connections that never read")
     parser.add_argument("--flood", type=int, default=200, help="connections that send as fast as they can")
     parser.add_argument("--half", type=int, default=200, help="connections in half a handshake")
+    parser.add_argument("--deaf", type=int, default=200, help="connections that ask for lists and never read")
+    # Further kinds have their counts here.
     parser.add_argument("--timers", type=int, default=50, help="timers that run beside the one that is watched")
     parser.add_argument("options", nargs="*", help="options of `timersync serve`, behind --")
     options = parser.parse_args()

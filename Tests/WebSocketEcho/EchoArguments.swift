@@ -58,7 +58,7 @@ struct EchoArguments {
 
   private mutating func set(_ name: String, _ value: String) {
     switch name {
-    case "--address": options.address = value
+    case "--address": options.addresses = value.split(separator: ",").map(String.init)
     case "--port": options.port = Int(value) ?? 0
     case "--path": options.webSocketPath = value
     case "--ping-seconds": options.pingSeconds = Double(value) ?? 20
@@ -66,6 +66,9 @@ struct EchoArguments {
     case "--connections-max": options.connectionsMax = Int(value) ?? 20_000
     case "--message-bytes-max": options.messageBytesMax = Int(value) ?? 16_384
     case "--threads": options.loopCount = Int(value) ?? 1
+    case "--stall-seconds": options.stallSeconds = Double(value) ?? 30
+    case "--unsent-bytes-total-max":
+      options.unsentBytesTotalMax = Int(value) ?? options.unsentBytesTotalMax
     case "--unsent-bytes-max": options.unsentBytesMax = Int(value) ?? 262_144
     case "--binary": options.acceptsBinary = value == "yes"
     case "--rehearsals": rehearsalCount = Int(value) ?? 0

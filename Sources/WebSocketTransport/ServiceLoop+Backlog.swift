@@ -1,0 +1,109 @@
+/// What waits for those who do not read, or read slowly.
+///
+/// Three bounds hold for it: one for each connection, beyond which it is closed, and from the half of which on
+/// it is not read; one for all of a loop's together; and one for how long a reader may take nothing.
+extension ServiceLoop {
+  /// Counts what waits for somebody, after it became more or less.
+  func countWaiting(_ reader: any BacklogReader) {
+    backlog.count(reader, atMilliseconds: eventLoop.nowMilliseconds)
+    if !backlog.isEmpty { watchBacklog() }
+  }
+
+  /// The same for a connection, which is not read while much waits for it: who asks for large replies and does
+  /// not take them is to ask no further.
+  func countWaiting(_ connection: Connection) {
+    countWaiting(connection as any BacklogReader)
+    let count = connection.ownByteCount
+    if count > options.unsentBytesMax / 2 {
+      connection.pause()
+    } else if connection.isPaused, count <= options.unsentBytesMax / 4 {
+      for event in connection.unpause() { emit(event) }
+    }
+  }
+
+  /// Closes those with the most while more waits than may, and cuts those short that are being closed while they hold
+  /// too much beside it; many in one go, so that a crowd of slow readers is not sorted for each of them.
+  func boundBacklog() {
+    let most = backlogBytesMax
+    guard backlog.byteCount > most || backlog.leavingByteCount > most / 4, !isStopping else {
+      return
+    }
+    // The only one of its kind keeps what it was sent: its own bound holds for it.
+    if backlog.byteCount > most {
+      var staying = backlog.readers.filter { !$0.standing.isLeaving }[...]
+      while backlog.byteCount > most / 16 * 15, staying.count > 1, let reader = staying.popFirst() {
+        evict(reader)
+      }
+    }
+    var leaving = backlog.readers.filter(\.standing.isLeaving)[...]
+    while backlog.leavingByteCount > most / 4, leaving.count > 1, let reader = leaving.popFirst() {
+      if let connection = reader as? Connection { cut(connection) }
+    }
+  }
+
+  private func evict(_ reader: any BacklogReader) {
+    let count = reader.standing.byteCount
+    counters.count(.unreadInAll)
+    switch reader {
+    case let connection as Connection:
+      options.log(
+        .info,
+        "connection \(connection.id.number) is closed: \(count) bytes wait for it, and too many for all"
+      )
+      closeSlow(connection, reason: "too much waits to be read")
+    case let exchange as HTTPExchange: exchange.abandon()
+    default: break
+    }
+  }
+
+  /// Sees to it that what waits is looked at.
+  func watchBacklog() {
+    guard !isBacklogWatched else { return }
+    isBacklogWatched = true
+    watch(.backlog, afterMilliseconds: min(1_000, max(1, stallMilliseconds / 4)))
+  }
+
+  private var stallMilliseconds: UInt64 {
+    UInt64(min(max(0.01, options.stallSeconds), 1e9) * 1_000)
+  }
+
+  /// Ends those who have taken nothing for too long.
+  func lookAtBacklog() {
+    isBacklogWatched = false
+    // What a relay holds changes without a word.
+    for relay in relays.values {
+      if let connection = relay.connection.flatMap({ connections[$0] }) { countWaiting(connection) }
+    }
+    let now = eventLoop.nowMilliseconds
+    for reader in backlog.readers {
+      backlog.count(reader, atMilliseconds: now)
+      guard reader.standing.byteCount > 0,
+        backlog.idleMilliseconds(of: reader, at: now) >= stallMilliseconds
+      else { continue }
+      endStalled(reader)
+    }
+    if !backlog.isEmpty || !relays.isEmpty { watchBacklog() }
+  }
+
+  private func endStalled(_ reader: any BacklogReader) {
+    switch reader {
+    case let connection as Connection:
+      options.log(
+        .info,
+        "connection \(connection.id.number) took nothing for \(options.stallSeconds) s and is dropped"
+      )
+      counters.count(.stalled)
+      cut(connection)
+    case let exchange as HTTPExchange:
+      counters.count(.slowReader)
+      exchange.abandon()
+    default: break
+    }
+  }
+
+  /// Ends a connection at once; what waits for it is lost.
+  private func cut(_ connection: Connection) {
+    connection.socket?.relay?.close()
+    drop(connection)
+  }
+}
