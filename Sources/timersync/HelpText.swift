@@ -57,9 +57,11 @@ enum HelpText {
 
     what to keep and to show
       --data FOLDER        where the timers are kept, one JSON file each
-                           (default $XDG_DATA_HOME/timersync, else ~/.local/share/timersync)
+                           (default $XDG_DATA_HOME/timersync, else ~/.local/share/timersync; a path there
+                           that is empty or relative counts as none)
       --web FOLDER         a page of your own instead of the built-in one; read once, at the start
-      --log-level LEVEL    error, warning, info or debug, on standard error (default info)
+      --log-level LEVEL    error, warning, info or debug, on standard error (default info); what is said
+                           again and again is one line a minute, with a count
 
     what is too much
       --connections COUNT  WebSockets at once; one more is closed with 1013 (default 16384)
@@ -88,8 +90,9 @@ enum HelpText {
       --warnings COUNT     of one timer, at most 16; over it badRequest (default 16)
     Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate.
 
-    exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start, 74 stopped as asked, but the
-    disk did not answer: what had been answered is on it, what was under way may be
+    exit codes: 0 stopped as asked, 64 wrong options, or no folder to keep the timers in, 65 data of a newer
+    version, 69 it could not start, and has left nothing behind, 74 stopped as asked, but the disk did not
+    answer: what had been answered is on it, what was under way may be
     """
 
   static let token = """
