@@ -43,7 +43,8 @@ def test_no_home_and_no_folder_is_a_wrong_command_line(command, environment, tmp
 
 
 @pytest.mark.parametrize("share", ["", "relative/share", None])
-def test_a_share_that_is_no_path_counts_as_none(tmp_path, share):
+def test_a_share_that_is_no_path_counts_as_none(tmp_path, monkeypatch, share):
+    monkeypatch.chdir(tmp_path)
     environment = {"HOME": str(tmp_path)} | ({} if share is None else {"XDG_DATA_HOME": share})
 
     done = run("token", "add", "--name", "stage", "--role", "view", environment=environment)
