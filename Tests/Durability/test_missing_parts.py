@@ -70,7 +70,7 @@ def test_an_edit_that_is_gone_for_a_moment_is_no_removal_without_watches(server)
     put(server.data, "tea.json", record("tea", title="kept"))
     server.start()
     with Session(server, "?timer=*&interval=0") as session:
-        for _ in range(4):
+        for _ in range(2):
             contents = (server.data / "tea.json").read_bytes()
             (server.data / "tea.json").unlink()
             time.sleep(0.3)

@@ -107,8 +107,9 @@ def is_closed(session: Session, within: float = SOON) -> bool:
     return False
 
 
-@pytest.mark.parametrize("place", [
-    link_of_the_folder, link_of_a_folder_above, target_of_the_file, another_name_of_the_file, tool_through_the_link])
+@pytest.mark.parametrize("place", [link_of_the_folder, target_of_the_file, *(
+    pytest.param(place, marks=pytest.mark.long)
+    for place in (link_of_a_folder_above, another_name_of_the_file, tool_through_the_link))])
 def test_a_token_ends_whatever_link_is_swapped(following, place):
     _, session, change = following(place)
 
@@ -117,6 +118,7 @@ def test_a_token_ends_whatever_link_is_swapped(following, place):
     assert is_closed(session), "who holds a token that was removed may still change timers"
 
 
+@pytest.mark.long
 def test_a_token_ends_when_another_file_is_mounted_over_its_own(tmp_path, following):
     server, session, _ = following(another_name_of_the_file)
     (tmp_path / "empty").write_text(json.dumps(EMPTY))

@@ -12,7 +12,7 @@ import pytest
 
 from faults import FOREVER, Faults
 from session import WITHIN, Session, health
-from test_folder import everything, until
+from test_folder import everything, mostly_long, until
 from test_startup import put, record
 from timer_server import BINARY, Server, server_argv
 
@@ -29,8 +29,8 @@ def run(*arguments: str, environment: dict[str, str] | None = None, launcher: tu
 # A place for the timers
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("token", "list")])
-@pytest.mark.parametrize("environment", [
-    {}, {"HOME": ""}, {"HOME": "relative"}, {"XDG_DATA_HOME": ""}, {"XDG_DATA_HOME": "relative", "HOME": ""}])
+@pytest.mark.parametrize("environment", mostly_long(
+    {"XDG_DATA_HOME": "relative", "HOME": ""}, {}, {"HOME": ""}, {"HOME": "relative"}, {"XDG_DATA_HOME": ""}))
 def test_no_home_and_no_folder_is_a_wrong_command_line(command, environment, tmp_path, monkeypatch):
     """It says which option is missing, and makes no folder anywhere."""
     monkeypatch.chdir(tmp_path)
@@ -87,7 +87,7 @@ def no_tokens(folder: Path, stack) -> list[str]:
     return ["--tokens", str(folder / "none/tokens")]
 
 
-@pytest.mark.parametrize("before", ["nothing", "an empty folder", "timers"])
+@pytest.mark.parametrize("before", mostly_long("nothing", "an empty folder", "timers"))
 @pytest.mark.parametrize("why", [taken_port, no_certificate, no_page, damaged_tokens, no_tokens])
 def test_a_start_that_fails_leaves_nothing_behind(tmp_path, why, before):
     """No folder, no lock, no record; what was there is untouched."""
@@ -139,7 +139,7 @@ def as_nobody(program: Path, *arguments: str):
         capture_output=True, text=True, timeout=WITHIN, stdin=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("what", ["the folder above", "the folder", "its inside", "the tokens"])
+@pytest.mark.parametrize("what", mostly_long("the folder", "the folder above", "its inside", "the tokens"))
 @pytest.mark.parametrize("command", ["serve", "add", "list", "remove"])
 def test_a_permission_that_is_missing_is_told_with_who_lacks_it(open_folder, what, command):
     folder, program = open_folder
@@ -209,7 +209,7 @@ def test_recent_requests_that_can_not_be_read_do_not_keep_the_timers(tmp_path, l
         server.kill()
 
 
-@pytest.mark.parametrize("command", ["update", "remove"])
+@pytest.mark.parametrize("command", mostly_long("update", "remove"))
 def test_a_mistyped_edit_is_kept_when_its_timer_changes(tmp_path, command):
     """Written over by the next change, it is in quarantine, and the log says where; a second one is kept beside it."""
     server = Server(tmp_path / "data", "--log-level", "info").start()
