@@ -53,7 +53,7 @@ let package = Package(
       name: "TimerServer",
       dependencies: [
         "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport", "CLibcrypto",
-        "CLibqrencode",
+        "CLibqrencode", "CFiles",
       ],
       swiftSettings: house),
     .executableTarget(

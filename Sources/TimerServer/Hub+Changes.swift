@@ -142,6 +142,8 @@ extension Hub {
     case .released(let id):
       quarantine.forget(id)
       actions.log(.info, "the file in the place of timer \(id.name)'s is gone, and its own is back")
+    case .damaged(let fault) where fault.movedTo != nil:
+      actions.log(.warning, "\(fault.fileName) gave way to a change of its timer\(fault.place)")
     case .damaged(let fault):
       quarantine.note(fault)
       actions.log(

@@ -119,9 +119,10 @@ struct StorageLog {
 
 extension FileFault {
   /// For the log.
-  var line: String {
-    let place =
-      movedTo.map { "; it is in \($0) now" } ?? (fault.isDamage ? "" : "; it stays where it is")
-    return "\(fileName) was not loaded: \(fault)\(place)"
+  var line: String { "\(fileName) was not loaded: \(fault)\(place)" }
+
+  /// Where it is, as the end of a line.
+  var place: String {
+    movedTo.map { "; it is in \($0) now" } ?? (fault.isDamage ? "" : "; it stays where it is")
   }
 }

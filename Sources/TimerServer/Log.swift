@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Synchronization
 
 /// How loud a line of the log is.
 public enum LogLevel: Int, CaseIterable, Comparable, Sendable {
@@ -25,19 +27,41 @@ struct LogLine: Equatable {
 }
 
 /// The log on standard error: one line an entry, whatever the entry holds.
+///
+/// Nobody waits for whoever reads it: see `LineWriter`. What is said again and again is one line a minute: see
+/// `LogFolding`.
 public struct Log: Sendable {
   public let level: LogLevel
+  private let sink: LogSink
 
   public init(level: LogLevel) {
-    self.level = level
+    self.init(level: level, writer: .standardError)
   }
 
-  /// Writes a line when it is loud enough; what could break a line or turn its direction is escaped.
+  init(level: LogLevel, writer: LineWriter) {
+    self.level = level
+    sink = LogSink(writer)
+  }
+
+  /// Writes a line when it is loud enough; what could break a line or turn its direction is escaped. Any thread;
+  /// returns at once.
   public func write(_ level: LogLevel, _ text: String) {
     guard level <= self.level else { return }
-    let line = "\(Date().formatted(.iso8601)) \(level.name) \(Self.escaped(text))\n"
-    // Where the log goes may be full, or gone. Nobody is left to be told then, and the timers go on without it.
-    try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+    sink.write(LogLine(level: level, text: text))
+  }
+
+  /// Tells of what was kept back, and takes every line from here on for a new one.
+  func forgetRepeats() { sink.tellRepeats() }
+
+  /// The end of the process: returns once everything is written, or after so many seconds.
+  func finish(within seconds: Double) {
+    sink.tellRepeats()
+    sink.writer.flush(within: seconds)
+  }
+
+  /// A line as it is written now.
+  static func line(_ level: LogLevel, _ text: String) -> String {
+    "\(Date().formatted(.iso8601)) \(level.name) \(escaped(text))"
   }
 
   /// The text with all that could break a line, turn its direction or hide in it spelled out.
@@ -51,5 +75,52 @@ public struct Log: Sendable {
       }
     }
     return escaped
+  }
+}
+
+/// Where the lines of a log come together.
+private final class LogSink: Sendable {
+  let writer: LineWriter
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "timersync.log")
+
+  private struct State {
+    var folding = LogFolding()
+    var isTellingSoon = false
+  }
+
+  init(_ writer: LineWriter) {
+    self.writer = writer
+  }
+
+  func write(_ line: LogLine) {
+    state.withLock { state in
+      let now = DispatchTime.now().uptimeNanoseconds
+      // What is over comes before what follows on it.
+      put(state.folding.takeDue(at: now))
+      if state.folding.admit(line, at: now) { put([line]) }
+      tellSoon(&state)
+    }
+  }
+
+  func tellRepeats() {
+    state.withLock { put($0.folding.takeAll()) }
+  }
+
+  private func put(_ lines: [LogLine]) {
+    for line in lines { writer.write(Log.line(line.level, line.text)) }
+  }
+
+  /// When the next minute is over it is told, whether somebody says something more or not.
+  private func tellSoon(_ state: inout State) {
+    guard !state.isTellingSoon, let end = state.folding.nextEnd else { return }
+    state.isTellingSoon = true
+    queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: end)) { [weak self] in
+      self?.state.withLock { state in
+        state.isTellingSoon = false
+        self?.put(state.folding.takeDue(at: DispatchTime.now().uptimeNanoseconds))
+        self?.tellSoon(&state)
+      }
+    }
   }
 }

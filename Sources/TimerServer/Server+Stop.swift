@@ -1,4 +1,3 @@
-import Dispatch
 import TimerStorage
 import WebSocketTransport
 
@@ -30,23 +29,27 @@ extension Server {
   /// How long after the end of the drain the process ends, whatever hangs. The hub waits two seconds for the disk
   /// before the drain, and the disk has two more after it.
   static let endSeconds = 4.5
+  /// How long the process waits at its end for whoever reads its log.
+  static let logSeconds = 0.3
 
   /// Is steered by these signals from here on.
   func obey(_ signals: ServerSignals) {
     let limit = drainSeconds + Self.endSeconds
     loop.obey(signals.signals, stopWithin: limit) { [writer, log, end = signals.end] urgency in
       switch urgency {
-      case .askedAgain: log.writeLast(.info, "stopped at once, as asked by a second signal")
-      case .overdue: log.writeLast(.error, "not stopped within \(limit) s; ended all the same")
+      case .askedAgain: log.write(.info, "stopped at once, as asked by a second signal")
+      case .overdue: log.write(.error, "not stopped within \(limit) s; ended all the same")
       }
       let unreported = writer.unreportedCount
-      if unreported > 0 { log.writeLast(.error, Self.complaint(unreported)) }
+      if unreported > 0 { log.write(.error, Self.complaint(unreported)) }
+      log.finish(within: Self.logSeconds)
       end(unreported > 0 ? .diskSilent : .stored)
     }
   }
 
   /// The connections are gone; the files follow, as far as the disk does.
   func finish() -> ServerEnd {
+    defer { log.finish(within: Self.logSeconds) }
     let finish = writer.finish(within: Self.diskSeconds)
     // What the disk said last, to nobody.
     logLastNotes()
@@ -65,17 +68,5 @@ extension Server {
 
   private static func complaint(_ unreported: Int) -> String {
     "the disk does not answer; changes that it may not have, none of them answered: \(unreported)"
-  }
-}
-
-extension Log {
-  /// Writes a line at the end of the process, which does not wait for a log that takes no more.
-  func writeLast(_ level: LogLevel, _ text: String) {
-    let written = DispatchSemaphore(value: 0)
-    DispatchQueue.global(qos: .userInitiated).async {
-      write(level, text)
-      written.signal()
-    }
-    _ = written.wait(timeout: .now() + .milliseconds(100))
   }
 }

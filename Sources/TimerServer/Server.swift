@@ -30,9 +30,13 @@ public final class Server {
     drainSeconds = Double(settings.network.drainSeconds)
     clock = ServerClock.system()
     wallClock = WallClockMonitor(clock)
-    // First of all, so that a start that fails for its address has made nothing. Nobody is let in before `run`.
+    var isStarted = false
+    // A server that does not start says all that it had to say.
+    defer { if !isStarted { log.finish(within: Self.logSeconds) } }
+    // All that may fail comes before the data folder, which is made where there is none. Nobody is let in before `run`.
     var options = settings.transportOptions(log: log, refusals: refusals)
     options.staticFiles = try settings.page.staticFiles()
+    tokens = try TokenFeed(settings.tokenFile, isNamed: settings.tokensPath != nil, log: log)
     do { loop = try LoopGroup(options) } catch { throw .listening(error) }
     var folder: TimerFolder
     let contents: TimerFolder.Contents
@@ -41,12 +45,12 @@ public final class Server {
       contents = try folder.load()
     } catch {
       if case .newer = error { throw .newerData(settings.dataFolder, "\(error)") }
-      throw .dataFolder(settings.dataFolder, "\(error)")
+      throw .dataFolder(settings.dataFolder, error.whyNot)
     }
     for fault in contents.faults {
       log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
-    tokens = try TokenFeed(settings.tokenFile, log: log)
+    tokens.watchFolder()
     let mailbox = Mailbox<DiskNote>()
     self.mailbox = mailbox
     writer = TimerWriter(folder: folder) { mailbox.post($0) }
@@ -55,7 +59,10 @@ public final class Server {
       settings.hubOptions(tokens.first), clock: clock.anchor, contents: contents, at: clock.now(),
       &actions)
     do { try writer.watch(settings.dataFolder) } catch {
-      log.write(.warning, "edits of timers' files from outside will not be seen: \(error)")
+      log.write(
+        .warning,
+        "the data folder is looked through each second, since the system does not tell who edits its files: "
+          + "\(error)\(error.advice)")
     }
     if !actions.writes.isEmpty {
       // Countdowns that ended meanwhile are settled before the first client can look.
@@ -69,6 +76,7 @@ public final class Server {
     if let signals { obey(signals) }
     if let count = tokens.first?.tokens.count { log.write(.info, "\(count) tokens are known") }
     log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
+    isStarted = true
   }
 
   /// The port that is really listened on.
@@ -106,7 +114,11 @@ public final class Server {
     if let offset = wallClock.change(from: hub.wallOffset, at: now) {
       hub.handle(.wallOffset(offset), at: now, &wanted)
     }
-    if case .reloadRequested = event { tokens.reload() }
+    if case .reloadRequested = event {
+      // Whoever asks is answered, though the same was said just before.
+      log.forgetRepeats()
+      tokens.reload()
+    }
     // The hub asks for a look at the wall clock each second.
     if case .deadline = event { refusals.tellDue(at: now) }
     if case .woken = event {

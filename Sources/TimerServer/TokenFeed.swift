@@ -11,23 +11,43 @@ final class TokenFeed {
   /// What the file held at the start; nil when there was none.
   let first: TokenBook?
 
-  /// A file that can't be read at the start is a failure; later, what it held before stays in force.
-  init(_ file: TokenFile, log: Log) throws(ServerFailure) {
+  /// A file that can't be read at the start is a failure; later, what it held before stays in force. `isNamed`: somebody
+  /// said where it is, so its folder has to be there.
+  init(_ file: TokenFile, isNamed: Bool, log: Log) throws(ServerFailure) {
     (path, self.log) = (file.path, log)
-    post = { [mailbox] contents in
+    let post: @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void = { [mailbox] contents in
       do { mailbox.post(try Self.book(contents.get(), file.path)) } catch {
         log.write(.error, "\(error); the tokens stay as they were")
       }
     }
-    do {
-      // Watched first, so that no change falls in between.
-      watch = try TokenFileWatch(file, changed: post)
-    } catch {
-      throw .tokens(file.path, "\(error)")
-    }
+    self.post = post
     let records: [TokenRecord]?
-    do { records = try file.load() } catch { throw .tokens(file.path, "\(error)") }
+    do throws(TokenFileError) {
+      // Followed first, so that no change falls in between.
+      watch = try Self.watch(file, isNamed: isNamed, changed: post)
+      records = try watch.load()
+    } catch {
+      throw .tokens(file.path, error.whyNot)
+    }
     first = try Self.book(records, file.path)
+  }
+
+  private static func watch(
+    _ file: TokenFile, isNamed: Bool,
+    changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
+  ) throws(TokenFileError) -> TokenFileWatch {
+    guard isNamed else { return TokenFileWatch(followingSoon: file, changed: changed) }
+    do { return try TokenFileWatch(file, changed: changed) } catch { throw .disk(error) }
+  }
+
+  /// Has the system tell of changes, now that the file's folder is there; without it they are seen a little later.
+  func watchFolder() {
+    do throws(DiskError) { try watch.watchFolder() } catch {
+      log.write(
+        .warning,
+        "the file of tokens is looked at twice a second, since the system does not tell of its changes: "
+          + "\(error)\(error.advice)")
+    }
   }
 
   /// Makes each change an event of this loop.

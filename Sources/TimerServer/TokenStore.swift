@@ -57,7 +57,7 @@ public struct TokenStore: Sendable {
   }
 
   private func load() throws(TokenFailure) -> [TokenRecord] {
-    do { return try file.load() ?? [] } catch { throw .file(path, "\(error)") }
+    do { return try file.load() ?? [] } catch { throw .file(path, error.whyNot) }
   }
 
   private func change(
@@ -70,7 +70,7 @@ public struct TokenStore: Sendable {
         return failure == nil
       }
     } catch {
-      throw .file(path, "\(error)")
+      throw .file(path, error.whyNot)
     }
     if let failure { throw failure }
   }

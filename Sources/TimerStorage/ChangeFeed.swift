@@ -5,7 +5,8 @@ import Synchronization
 /// Tells those who listen which values of a store changed, by whomever.
 ///
 /// The system tells the names of files that somebody wrote; what a file holds then is compared with what was
-/// seen last, so that the echo of our own writing is no news.
+/// seen last, so that the echo of our own writing is no news. Where the system gives no watch, the folder is looked
+/// through each second.
 final class ChangeFeed: Sendable {
   private let folder: SharedFolder
   private let isWatched: Bool
@@ -18,6 +19,9 @@ final class ChangeFeed: Sendable {
     var listeners: [Int: AsyncStream<JSONFileStore.Change>.Continuation] = [:]
     var listenersEver = 0
     var isOver = false
+    var isPolling = false
+    /// Of the files when they were looked through last; 0: they were not.
+    var digest: UInt64 = 0
     /// Hashes of the files as they were written or told last; a nil: it was gone.
     var seen: [FileName: Int?] = [:]
   }
@@ -36,14 +40,58 @@ final class ChangeFeed: Sendable {
   /// Follows what others do, as soon as there is a folder.
   func watch() {
     guard isWatched else { return }
-    state.withLock { state in
-      guard state.watcher == nil, !state.isOver else { return }
-      state.watcher = try? FolderWatcher(folder.path, queue: queue) { [weak self] names in
-        self?.look(at: names)
-      } gone: { [weak self] in
-        self?.watchAgain()
+    let isPollDue = state.withLock { state in
+      follow(&state)
+      guard state.watcher == nil, !state.isOver, !state.isPolling else { return false }
+      state.isPolling = true
+      return true
+    }
+    guard isPollDue else { return }
+    queue.async { [weak self] in self?.learn() }
+    pollSoon(0)
+  }
+
+  private func follow(_ state: inout State) {
+    guard state.watcher == nil, !state.isOver else { return }
+    state.watcher = try? FolderWatcher(folder.path, queue: queue) { [weak self] names in
+      self?.look(at: names)
+    } gone: { [weak self] in
+      self?.watchAgain()
+    }
+  }
+
+  // MARK: Without the system's help
+
+  /// Remembers what the files hold, so that only what changes from here on is news.
+  private func learn() {
+    try? folder.read { contents in
+      for name in try contents.fileNames() {
+        let hash = hash(try contents.read(name))
+        state.withLock { state in
+          if state.seen[name] == nil { state.seen[name] = .some(hash) }
+        }
       }
     }
+  }
+
+  /// `seconds`: how long the last look took, so that looking takes no more than a hundredth of a core.
+  private func pollSoon(_ seconds: Double) {
+    queue.asyncAfter(deadline: .now() + max(1, seconds * 100)) { [weak self] in self?.poll() }
+  }
+
+  private func poll() {
+    let start = DispatchTime.now()
+    let digest = Disk.digest(ofFilesIn: folder.path, ending: FileName.ending)
+    let (isNews, isDone) = state.withLock { state in
+      follow(&state)
+      let isDone = state.watcher != nil || state.isOver
+      defer { (state.digest, state.isPolling) = (digest, !isDone) }
+      // What happened between the last look and the first watch is told by nobody else.
+      return (!state.isOver && (digest != state.digest || isDone), isDone)
+    }
+    if isNews { look(at: nil) }
+    guard !isDone else { return }
+    pollSoon(Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9)
   }
 
   /// The folder is not where it was; there may be another one by now, or a little later.
@@ -54,12 +102,7 @@ final class ChangeFeed: Sendable {
     }
     withExtendedLifetime(gone) {}
     watch()
-    let (isWatching, isOver) = state.withLock { ($0.watcher != nil, $0.isOver) }
-    if isWatching {
-      look(at: nil)
-    } else if !isOver {
-      queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.watchAgain() }
-    }
+    look(at: nil)
   }
 
   func stream() -> AsyncStream<JSONFileStore.Change> {

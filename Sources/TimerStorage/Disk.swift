@@ -7,13 +7,8 @@ enum Disk {
   /// outermost first: each folder that holds a new one.
   @discardableResult
   static func makeFolders(_ path: String) throws(DiskError) -> [String] {
-    var missing: [String] = []
-    var place = path
-    while !place.isEmpty, place != "/", files_place(place).links == 0 {
-      missing.append(place)
-      place = parent(of: place)
-    }
-    for folder in missing.reversed() {
+    let missing = missingFolders(path)
+    for folder in missing {
       let result = files_mkdir(folder, 0o777)
       guard result == 0 || result == -EEXIST else {
         throw DiskError("mkdir", folder, code: -result)
@@ -21,7 +16,28 @@ enum Disk {
     }
     // A file in its place is no folder; to open it as one tells so.
     if missing.isEmpty { _ = try open(path, O_RDONLY | O_DIRECTORY) }
-    return missing.reversed().map(parent)
+    return missing.map(parent)
+  }
+
+  /// Those of the folder and the ones above it that are not there, the outermost first.
+  static func missingFolders(_ path: String) -> [String] {
+    var missing: [String] = []
+    var place = path
+    while !place.isEmpty, place != "/", files_place(place).links == 0 {
+      missing.append(place)
+      place = parent(of: place)
+    }
+    return missing.reversed()
+  }
+
+  /// Takes back folders that were made, the outermost first in the list; those that hold something stay.
+  static func removeEmptyFolders(_ paths: [String]) {
+    for path in paths.reversed() { _ = files_rmdir(path) }
+  }
+
+  /// What a link at the path says; nil when there is none.
+  static func target(ofLink path: String) -> String? {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: path)
   }
 
   /// The folder that a path is in.
@@ -32,6 +48,8 @@ enum Disk {
 
   /// The names in a folder, `.` and `..` left out, in no order.
   static func names(in folder: String) throws(DiskError) -> [String] {
+    // Opened first, since the system's own words are lost below.
+    _ = try openFolder(folder)
     do { return try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
       throw DiskError("read", folder, thrown: error)
     }
@@ -92,7 +110,33 @@ enum Disk {
   /// Returns once the folder's names are on the disk.
   static func syncFolder(_ path: String) throws(DiskError) {
     let folder = try open(path, O_RDONLY | O_DIRECTORY)
-    try check(files_fsync(folder.fileDescriptor), "fsync", path)
+    let result = files_fsync(folder.fileDescriptor)
+    // Some file systems have nothing to sync of a folder, and say so.
+    if isOfMissingCall(-result) { return }
+    try check(result, "fsync", path)
+  }
+
+  /// Whether this errno says that a file system, or the system itself, does not have the call at all.
+  private static func isOfMissingCall(_ code: Int32) -> Bool {
+    code == EINVAL || code == ENOSYS || code == EOPNOTSUPP || code == ENOTTY
+  }
+
+  /// As `syncFileSystem(of:)`, or, where there is no such call, of these files and the names in the folder.
+  static func syncFileSystem(
+    of folder: FileHandle, _ path: String, orFiles files: @autoclosure () -> [String]
+  ) throws(DiskError) {
+    do { try syncFileSystem(of: folder, path) } catch {
+      guard isOfMissingCall(error.code) else { throw error }
+      for file in files() {
+        let open: FileHandle
+        do { open = try Disk.open(file, O_RDONLY | O_NONBLOCK) } catch {
+          if error.code == ENOENT { continue }
+          throw error
+        }
+        try sync(open, file)
+      }
+      try syncFolder(path)
+    }
   }
 
   /// Returns once all that was written to the file system of this open folder is on the disk.
@@ -122,6 +166,12 @@ enum Disk {
     guard signature.inode != 0 else { return nil }
     return FileSignature(
       inode: signature.inode, size: signature.size, modified: signature.modified_nanoseconds)
+  }
+
+  /// A number that is another one when a file in this folder whose name has the ending was written, added or removed; 0
+  /// where nobody can look.
+  static func digest(ofFilesIn folder: String, ending: String) -> UInt64 {
+    UInt64(files_folder_digest(folder, ending))
   }
 
   /// Whether this is a folder, a socket or the like, and no file.
@@ -204,4 +254,31 @@ struct FileSignature: Hashable {
   let inode: UInt64
   let size: Int64
   let modified: Int64
+}
+
+/// One state of what a path leads to through all links, to tell it from another one without reading it.
+struct FileState: Equatable {
+  private let error: Int32
+  private let place: [UInt64]
+  private let size: Int64
+  private let modified: Int64
+  private let changed: Int64
+  /// Whether it was changed so lately that another change may have the same time.
+  let isFresh: Bool
+
+  init(_ path: String) {
+    let state = files_state(path)
+    error = state.error
+    place = [state.device, state.inode]
+    size = state.size
+    modified = state.modified_nanoseconds
+    changed = state.changed_nanoseconds
+    let age = Int64(Date().timeIntervalSince1970 * 1e9) - changed
+    isFresh = error == 0 && age < 1_000_000_000
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.error == right.error && left.place == right.place && left.size == right.size
+      && left.modified == right.modified && left.changed == right.changed
+  }
 }

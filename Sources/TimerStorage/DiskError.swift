@@ -18,10 +18,29 @@ public struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// What Foundation threw for a call on the file at `path`.
   init(_ operation: String, _ path: String, thrown: any Error) {
-    let outer = thrown as NSError
-    let inner = outer.userInfo[NSUnderlyingErrorKey] as? NSError ?? outer
-    self.init(operation, path, code: inner.domain == NSPOSIXErrorDomain ? Int32(inner.code) : EIO)
+    self.init(operation, path, code: Self.code(of: thrown) ?? EIO)
   }
+
+  private static func code(of thrown: any Error) -> Int32? {
+    if let error = thrown as? POSIXError { return error.code.rawValue }
+    let outer = thrown as NSError
+    if outer.domain == NSPOSIXErrorDomain { return Int32(outer.code) }
+    // On Linux what lies beneath is no NSError, but an error of Swift's.
+    if let inner = outer.userInfo[NSUnderlyingErrorKey] as? any Error { return code(of: inner) }
+    guard outer.domain == NSCocoaErrorDomain else { return nil }
+    return codes[CocoaError.Code(rawValue: outer.code)]
+  }
+
+  /// What Foundation makes of errno, read backwards.
+  private static let codes: [CocoaError.Code: Int32] = [
+    .fileReadNoPermission: EACCES, .fileWriteNoPermission: EACCES, .fileNoSuchFile: ENOENT,
+    .fileReadNoSuchFile: ENOENT, .fileReadTooLarge: EFBIG, .fileReadInvalidFileName: ENAMETOOLONG,
+    .fileWriteInvalidFileName: ENAMETOOLONG, .fileWriteOutOfSpace: ENOSPC,
+    .fileWriteVolumeReadOnly: EROFS, .fileWriteFileExists: EEXIST,
+  ]
+
+  /// Whether the one who runs this program may not do it.
+  public var isOfPermissions: Bool { code == EACCES || code == EPERM }
 
   /// Whether there was no room.
   var isOfFullDisk: Bool { code == ENOSPC || code == EDQUOT }

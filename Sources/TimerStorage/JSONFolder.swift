@@ -25,6 +25,10 @@ public struct JSONFolder {
   private var unlogged: Set<FileName> = []
   /// Files that are not ours to replace for now; what they are to become stays in the log.
   private var heldBack: Set<FileName> = []
+  /// Files whose contents are nobody's but an editor's: they are put aside before something else takes their place.
+  private var precious: Set<FileName> = []
+  /// Files that were put aside so, with where they are.
+  private var putAside: [(fileName: FileName, place: String)] = []
   /// Something that is held back is not in the log yet.
   private var isToBeCarried = false
   /// Files that were to be written or removed, and are not what they were when they were looked at last.
@@ -245,6 +249,22 @@ public struct JSONFolder {
     heldBack.remove(fileName)
   }
 
+  /// Has a file put aside, and not lost, when it is to be replaced or removed.
+  mutating func keepWhenReplaced(_ fileName: FileName) {
+    precious.insert(fileName)
+  }
+
+  /// The file is an ordinary one again.
+  mutating func keepNoLonger(_ fileName: FileName) {
+    precious.remove(fileName)
+  }
+
+  /// Takes the names of files that were put aside since they were replaced, and where they are.
+  mutating func takePutAside() -> [(fileName: FileName, place: String)] {
+    defer { putAside = [] }
+    return putAside
+  }
+
   /// Takes the names of files that were left since somebody else has changed them.
   mutating func takeContested() -> [FileName] {
     defer { contested = [] }
@@ -381,7 +401,11 @@ public struct JSONFolder {
   public mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
     if let error = writeFiles().first { throw error }
     guard !isCheckpointed, !isBehind else { return }
-    do { try Disk.syncFileSystem(of: directory, path) } catch {
+    do {
+      try Disk.syncFileSystem(
+        of: directory, path,
+        orFiles: unsynced.filter { $0.value != nil }.map { filePath($0.key) })
+    } catch {
       unwritten.merge(unsynced) { newer, _ in newer }
       unsynced = [:]
       throw error
@@ -412,8 +436,12 @@ public struct JSONFolder {
       contested.insert(fileName)
       return false
     }
+    if precious.contains(fileName) {
+      if signature != nil { putAside.append((fileName, try quarantine(fileName))) }
+      precious.remove(fileName)
+    }
     guard let contents else {
-      if signature != nil, !goneAlready.contains(fileName) { try Disk.remove(filePath(fileName)) }
+      if hasFile(fileName), !goneAlready.contains(fileName) { try Disk.remove(filePath(fileName)) }
       known[fileName] = nil
       return true
     }

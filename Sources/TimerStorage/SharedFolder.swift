@@ -232,7 +232,8 @@ final class SharedFolder: Sendable {
     do {
       for file in staged { try file.place() }
       for change in step.changes where change.contents == nil { try put(change, isSynced: false) }
-      try Disk.syncFileSystem(of: directory, path)
+      let files = step.changes.filter { $0.contents != nil }.map { path + "/" + $0.fileName.text }
+      try Disk.syncFileSystem(of: directory, path, orFiles: files)
       try log.clear()
       try log.sync()
     } catch {

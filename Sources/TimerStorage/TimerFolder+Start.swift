@@ -27,6 +27,21 @@ extension TimerFolder {
 
   /// `isRestored`: it takes the place of another folder, whose changes were answered.
   init(path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
+    let missing = Disk.missingFolders(path)
+    do throws(FolderError) {
+      try self.init(reading: path, clock: clock, isRestored: isRestored)
+    } catch {
+      // A folder that was made for nothing is taken back; one that was there before is left as it was.
+      if !missing.isEmpty {
+        let inside = path + "/" + JSONFolder.insideName
+        try? Disk.remove(inside + "/lock")
+        Disk.removeEmptyFolders(missing + [inside])
+      }
+      throw error
+    }
+  }
+
+  private init(reading path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
     var start = StartWork()
     let inside = path + "/" + JSONFolder.insideName
     let found: ChangeLog.Found
@@ -157,18 +172,24 @@ extension TimerFolder {
     folder.put(change)
   }
 
+  private mutating func restoreRegister(by later: [ClockReading]) throws(RecordFault) {
+    let contents: Data
+    do throws(DiskError) { contents = try folder.readFile(RequestRegister.fileName) } catch {
+      throw .unreadable(error)
+    }
+    do { try register.restore(contents, on: clock, by: later) } catch {
+      throw .malformed("\(error)")
+    }
+  }
+
   /// What earlier processes knew of named changes: in the file, and since then in the log.
   private mutating func restoreRegister(_ steps: [FolderStep]) throws(FolderError) {
     let later = servers(steps).flatMap(\.lastClocks)
     if folder.has(RequestRegister.fileName) {
-      let contents: Data
-      do throws(DiskError) { contents = try folder.readFile(RequestRegister.fileName) } catch {
-        throw .disk(error)
-      }
-      do { try register.restore(contents, on: clock, by: later) } catch {
+      do throws(RecordFault) { try restoreRegister(by: later) } catch {
+        // It tells of the last minutes alone: the timers do not wait for it.
         start?.damaged.append(RequestRegister.fileName)
-        start?.faults.append(
-          FileFault(fileName: RequestRegister.fileName, fault: .malformed("\(error)")))
+        start?.faults.append(FileFault(fileName: RequestRegister.fileName, fault: error))
       }
     }
     for step in steps {
@@ -209,7 +230,11 @@ extension TimerFolder {
       (RequestRegister.fileName, RequestRegister.version),
     ] where folder.hasFile(name) {
       let contents: Data
-      do throws(DiskError) { contents = try folder.readFile(name) } catch { throw .disk(error) }
+      do throws(DiskError) { contents = try folder.readFile(name) } catch {
+        // What is only of the last minutes is not needed to start.
+        if name == RequestRegister.fileName { continue }
+        throw .disk(error)
+      }
       try checkVersion(contents, known, name)
     }
   }

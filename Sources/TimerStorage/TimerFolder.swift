@@ -21,6 +21,8 @@ public struct TimerFolder {
   var start: StartWork?
   /// Files that are not ours to replace, with the reason that was told.
   var blocked: [FileName: RecordFault] = [:]
+  /// Edits that make no sense, and lie in the places of their timers' files until those change.
+  var mistyped: [FileName: RecordFault] = [:]
   /// Another folder at the path, as it was seen last.
   var other: FolderView?
 
@@ -126,6 +128,9 @@ public struct TimerFolder {
     return folder.writeFiles(of: fileNames)
   }
 
+  /// Another number when somebody has changed a file, whoever it was.
+  var digest: UInt64 { Disk.digest(ofFilesIn: path, ending: FileName.ending) }
+
   var isBehind: Bool { folder.isBehind }
   var fileNamesBehind: [FileName] { folder.fileNamesBehind }
 
@@ -144,6 +149,15 @@ public struct TimerFolder {
   /// Takes the names of files that were left since somebody else has changed them: they have to be looked at.
   mutating func takeContested() -> [FileName] {
     folder.takeContested()
+  }
+
+  /// Takes edits that made no sense and gave way to a later change of their timers, with where they are now.
+  mutating func takePutAside() -> [FileFault] {
+    folder.takePutAside().map { name, place in
+      let fault = mistyped.removeValue(forKey: name)
+      return FileFault(
+        fileName: name, fault: fault ?? .malformed("it was damaged"), movedTo: place)
+    }
   }
 }
 
@@ -189,11 +203,16 @@ extension TimerFolder {
     do {
       let record = try record(inFile: fileName)
       unblock(fileName)
+      folder.keepNoLonger(fileName)
       return .edited(record)
     } catch {
       guard isSecondLook else {
         folder.forget(fileName)
         return .damaged(FileFault(fileName: fileName, fault: error))
+      }
+      if error.isDamage {
+        mistyped[fileName] = error
+        folder.keepWhenReplaced(fileName)
       }
       let isNews = blocked[fileName] != error
       block(fileName, error)

@@ -38,6 +38,9 @@ public final class TimerWriter: Sendable {
     /// Until files that can't be read are looked at again.
     var patience = Self.firstPatience
     var isRetryComing = false
+    var isPolling = false
+    /// Of the folder's files when they were looked through last; 0: they were not.
+    var digest: UInt64 = 0
 
     static let firstPatience = 1
     static let longestPatience = 60
@@ -55,6 +58,9 @@ public final class TimerWriter: Sendable {
   /// An editor that empties or removes a file first has brought it back by then.
   private static let editPause = DispatchTimeInterval.milliseconds(500)
   private static let probePause = DispatchTimeInterval.seconds(1)
+  private static let pollPause = 1.0
+  /// How many times as long as a look takes there is none.
+  private static let restFactor = 100.0
 
   /// `report` is called on the disk's thread, with the tickets in their order; and here, when the folder takes no
   /// changes from the start on.
@@ -73,7 +79,17 @@ public final class TimerWriter: Sendable {
   }
 
   /// Tells from here on what others do to the files of the folder, and to the folder itself.
+  ///
+  /// What is thrown is why the system does not tell of it. Then the folder is looked through each second until it
+  /// does, or less often where that takes long.
   public func watch(_ path: String) throws(DiskError) {
+    startPolling()
+    try follow(path)
+  }
+
+  private func follow(_ path: String) throws(DiskError) {
+    // One that did not see all of this folder is of no use any more.
+    watchers.withLock { $0 = nil }
     let files = try FolderWatcher(path, queue: thread) { [weak self] names in
       self?.look(at: names, isSecondLook: false)
     } gone: { [weak self] in
@@ -86,6 +102,40 @@ public final class TimerWriter: Sendable {
       self?.inspect()
     }
     watchers.withLock { $0 = Watchers(files: files, inside: inside) }
+  }
+
+  // MARK: Without the system's help
+
+  private func startPolling() {
+    let isFirst = state.withLock { state in
+      defer { state.isPolling = true }
+      return !state.isPolling
+    }
+    if isFirst { pollSoon(0) }
+  }
+
+  private func pollSoon(_ seconds: Double) {
+    // So that looking takes no more than a hundredth of a core, however many files there are.
+    let pause = max(Self.pollPause, seconds * Self.restFactor)
+    thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
+  }
+
+  private func poll() {
+    let start = DispatchTime.now()
+    // A link above the folder may lead elsewhere by now, of which no watch tells.
+    if inspect(), watchers.withLock({ $0 == nil }) { lookForEdits() }
+    pollSoon(Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9)
+  }
+
+  private func lookForEdits() {
+    let path = state.withLock { $0.folder.path }
+    if (try? follow(path)) != nil { return look(at: nil, isSecondLook: false) }
+    let isNews = state.withLock { state in
+      let digest = state.folder.digest
+      defer { state.digest = digest }
+      return digest != state.digest
+    }
+    if isNews { look(at: nil, isSecondLook: false) }
   }
 
   private func look(at names: [FileName]?, isSecondLook: Bool) {
@@ -105,8 +155,10 @@ public final class TimerWriter: Sendable {
     }
   }
 
-  /// Looks at files that were to be written while somebody else had changed them.
+  /// Looks at files that were to be written while somebody else had changed them, and tells of those that gave way.
   private func lookAtContested(_ state: inout State) {
+    let putAside = state.folder.takePutAside()
+    if !putAside.isEmpty { report(.external(putAside.map(ExternalChange.damaged))) }
     let contested = state.folder.takeContested()
     guard !contested.isEmpty else { return }
     thread.async { [weak self] in self?.look(at: contested, isSecondLook: false) }
@@ -172,7 +224,7 @@ public final class TimerWriter: Sendable {
 
   /// Changes can be taken again: what others did to the files meanwhile comes before any new one.
   private func endTrouble() {
-    try? watch(state.withLock { $0.folder.path })
+    try? follow(state.withLock { $0.folder.path })
     look(at: nil, isSecondLook: false)
     state.withLock { state in
       // The folder may be gone again.

@@ -70,13 +70,7 @@ extension TokenFile {
   /// Changes the list, while no other process does; nothing is written when `edit` says false.
   public func change(_ edit: (inout [TokenRecord]) -> Bool) throws(TokenFileError) {
     do {
-      let above = try Disk.makeFolders(folder)
-      for folder in above { try Disk.syncFolder(folder) }
-      let lock = try lockFolder()
-      defer { withExtendedLifetime(lock) {} }
-      var tokens = try load() ?? []
-      guard edit(&tokens) else { return }
-      try save(tokens)
+      try resolved().changeInPlace(edit)
     } catch let error as TokenFileError {
       throw error
     } catch let error as DiskError {
@@ -86,9 +80,37 @@ extension TokenFile {
     }
   }
 
-  fileprivate var folder: String {
-    let folder = (path as NSString).deletingLastPathComponent
-    return folder.isEmpty ? "." : folder
+  private func changeInPlace(_ edit: (inout [TokenRecord]) -> Bool) throws {
+    let missing = Disk.missingFolders(folder)
+    if !missing.isEmpty {
+      // Where there is no folder there are no tokens, and none is made for a change that changes nothing.
+      var none = try load() ?? []
+      guard edit(&none) else { return }
+    }
+    do {
+      for folder in try Disk.makeFolders(folder) { try Disk.syncFolder(folder) }
+      let lock = try lockFolder()
+      defer { withExtendedLifetime(lock) {} }
+      var tokens = try load() ?? []
+      guard edit(&tokens) else { return }
+      try save(tokens)
+    } catch {
+      Disk.removeEmptyFolders(missing)
+      throw error
+    }
+  }
+
+  fileprivate var folder: String { Disk.parent(of: path) }
+
+  /// The file that is meant where a link lies at the path: a change is made there, and the link stays.
+  private func resolved() throws(DiskError) -> TokenFile {
+    var place = path
+    // As many as the system follows: man 7 path_resolution.
+    for _ in 0..<40 {
+      guard let target = Disk.target(ofLink: place) else { return TokenFile(path: place) }
+      place = target.hasPrefix("/") ? target : Disk.parent(of: place) + "/" + target
+    }
+    throw DiskError("open", path, code: ELOOP)
   }
 
   /// The lock is on the folder itself, so that it leaves no file behind.
@@ -142,6 +164,10 @@ extension TokenFile {
 
 /// Reads a file of tokens anew whenever it changes, as long as this object lives.
 ///
+/// The system tells what happens in the file's folder. Twice a second the file that the path leads to is looked at all
+/// the same: a link may lead elsewhere from one moment to the next, of the file or of a folder above it, and the system
+/// may have no watches left to give.
+///
 /// A file that is not there, empty or malformed may be one that is being written just now: only what a second look finds
 /// too is told.
 public final class TokenFileWatch: Sendable {
@@ -149,64 +175,123 @@ public final class TokenFileWatch: Sendable {
   private let changed: @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
   private let queue = DispatchQueue(label: "timersync.tokens")
   private let watcher = Mutex<FolderWatcher?>(nil)
-  private let last = Mutex<Result<[TokenRecord]?, TokenFileError>?>(nil)
+  private let seen = Mutex(Seen())
+
+  /// What was found last.
+  private struct Seen {
+    var contents: Result<[TokenRecord]?, TokenFileError>?
+    /// The file that it was in, as it was then.
+    var state: FileState?
+    /// Whether the same is to be read again: it could not be, or may have changed within the same tick of the clock
+    /// that files are dated by.
+    var isDoubtful = false
+    var isSecondLookComing = false
+  }
 
   /// Who replaces a file in two steps has done so by then.
   private static let secondLook = DispatchTimeInterval.milliseconds(500)
-  private static let returnPause = DispatchTimeInterval.seconds(1)
+  private static let pause = DispatchTimeInterval.milliseconds(500)
 
-  /// `changed` is called on a thread of its own when the file holds something else than the last time.
-  public init(
+  /// `changed` is called on a thread of its own when the file holds something else than the last time. The file's folder
+  /// has to be there.
+  public convenience init(
     _ file: TokenFile,
     changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
   ) throws(DiskError) {
-    self.file = file
-    self.changed = changed
-    try watch()
+    _ = try Disk.openFolder(file.folder)
+    self.init(followingSoon: file, changed: changed)
   }
 
-  private func watch() throws(DiskError) {
+  /// As above; the folder may be made later.
+  public init(
+    followingSoon file: TokenFile,
+    changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
+  ) {
+    self.file = file
+    self.changed = changed
+    seen.withLock { $0.state = FileState(file.path) }
+    try? watchFolder()
+    pollSoon()
+  }
+
+  /// Has the system tell what happens in the file's folder. What is thrown is why it does not: then changes are seen a
+  /// little later, and it is asked again.
+  public func watchFolder() throws(DiskError) {
+    guard watcher.withLock({ $0 == nil }) else { return }
     // Any name: a file may also change by a link in its folder.
     let watcher = try FolderWatcher(file.folder, queue: queue) { [weak self] _ in
       self?.look(isSecondLook: false)
     } gone: { [weak self] in
+      // The folder is not where it was; there may be another one by now, or a little later.
+      self?.watcher.withLock { $0 = nil }
+      try? self?.watchFolder()
       self?.look(isSecondLook: false)
-      self?.watchAgain()
     }
     self.watcher.withLock { $0 = watcher }
   }
 
-  /// The folder is not where it was; there may be another one by now, or a little later.
-  private func watchAgain() {
-    do {
-      try watch()
-      look(isSecondLook: false)
-    } catch {
-      queue.asyncAfter(deadline: .now() + Self.returnPause) { [weak self] in self?.watchAgain() }
+  private func pollSoon() {
+    queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in
+      self?.poll()
+      self?.pollSoon()
     }
+  }
+
+  private func poll() {
+    try? watchFolder()
+    let state = FileState(file.path)
+    let isNews = seen.withLock { $0.state != state || $0.isDoubtful }
+    if isNews { look(isSecondLook: false) }
+  }
+
+  /// What the file holds now; told from here on is only something else.
+  public func load() throws(TokenFileError) -> [TokenRecord]? {
+    let now = read()
+    seen.withLock { $0.contents = now }
+    return try now.get()
   }
 
   /// Hands on what the file holds, changed or not, on the thread of `changed`; returns at once.
   public func read(_ then: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void) {
-    queue.async { [file] in then(Self.read(file)) }
+    queue.async { [self] in then(read()) }
   }
 
-  private static func read(_ file: TokenFile) -> Result<[TokenRecord]?, TokenFileError> {
-    Result { () throws(TokenFileError) in try file.load() }
+  private func read() -> Result<[TokenRecord]?, TokenFileError> {
+    let state = FileState(file.path)
+    let contents = Result { () throws(TokenFileError) in try file.load() }
+    seen.withLock { seen in
+      seen.state = state
+      seen.isDoubtful = state.isFresh || contents.isOfDisk
+    }
+    return contents
   }
 
   private func look(isSecondLook: Bool) {
-    let now = Self.read(file)
-    if !isSecondLook, (try? now.get()) == nil {
-      queue.asyncAfter(deadline: .now() + Self.secondLook) { [weak self] in
-        self?.look(isSecondLook: true)
-      }
-      return
-    }
-    let isNew = last.withLock { last in
-      defer { last = now }
-      return last != now
+    let now = read()
+    if !isSecondLook, (try? now.get()) == nil { return lookAgainSoon() }
+    let isNew = seen.withLock { seen in
+      defer { seen.contents = now }
+      return seen.contents != now
     }
     if isNew { changed(now) }
+  }
+
+  private func lookAgainSoon() {
+    let isFirst = seen.withLock { seen in
+      defer { seen.isSecondLookComing = true }
+      return !seen.isSecondLookComing
+    }
+    guard isFirst else { return }
+    queue.asyncAfter(deadline: .now() + Self.secondLook) { [weak self] in
+      self?.seen.withLock { $0.isSecondLookComing = false }
+      self?.look(isSecondLook: true)
+    }
+  }
+}
+
+extension Result<[TokenRecord]?, TokenFileError> {
+  /// Whether the disk refused, which it may not do the next time though nobody changes the file.
+  fileprivate var isOfDisk: Bool {
+    if case .failure(.disk) = self { true } else { false }
   }
 }

@@ -1,7 +1,7 @@
 import CLibuv
 
-/// A thread of libuv's, for one loop.
-@safe final class LoopThread {
+/// A thread of libuv's, for one loop or for what waits by itself.
+@safe public final class LoopThread {
   // Valid from `init` to `join`; only the thread that made it joins it.
   private var raw = uv_thread_t()
 
@@ -11,7 +11,7 @@ import CLibuv
   }
 
   /// Starts it; nil when the system gives no more threads.
-  init?(_ run: @escaping @Sendable () -> Void) {
+  public init?(_ run: @escaping @Sendable () -> Void) {
     // Belongs to the new thread, which lets go of it; libuv only carries the pointer there.
     let body = unsafe Unmanaged.passRetained(Body(run))
     let status = unsafe uv_thread_create(

@@ -1,5 +1,6 @@
 import CLibuv
 import CLibwebsockets
+import Foundation
 
 /// What libwebsockets tells, on the loop's thread and from within its callbacks: so nobody may call
 /// `WebSocket.kill` from here.
@@ -36,6 +37,10 @@ protocol WebSocketListener: AnyObject {
 
   /// No descriptor that is adopted has a number of `descriptorsMax` or more.
   init(_ loop: EventLoop, subprotocol: String, descriptorsMax: Int) throws(TransportError) {
+    // Without it libwebsockets does not start, and takes the process with it.
+    guard FileManager.default.isReadableFile(atPath: "/dev/urandom") else {
+      throw .failed("/dev/urandom can't be read, and is needed; is /dev there, as in a chroot?")
+    }
     self.loop = loop
     unsafe context = .allocate(capacity: 1)
     unsafe context.initialize(to: nil)

@@ -58,9 +58,11 @@ enum HelpText {
 
     what to keep and to show
       --data FOLDER        where the timers are kept, one JSON file each
-                           (default $XDG_DATA_HOME/timersync, else ~/.local/share/timersync)
+                           (default $XDG_DATA_HOME/timersync, else ~/.local/share/timersync; a path there
+                           that is empty or relative counts as none)
       --web FOLDER         a page of your own instead of the built-in one; read once, at the start
-      --log-level LEVEL    error, warning, info or debug, on standard error (default info)
+      --log-level LEVEL    error, warning, info or debug, on standard error (default info); what is said
+                           again and again is one line a minute, with a count
 
     what is too much
       --connections COUNT  WebSockets at once; one more is closed with 1013 (default 16384)
@@ -92,8 +94,9 @@ enum HelpText {
     Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate, 30 s in which a reader may take
     nothing of what waits for it.
 
-    exit codes: 0 stopped as asked, 64 wrong options, 69 it could not start, 74 stopped as asked, but the
-    disk did not answer: what had been answered is on it, what was under way may be
+    exit codes: 0 stopped as asked, 64 wrong options, or no folder to keep the timers in, 65 data of a newer
+    version, 69 it could not start, and has left nothing behind, 74 stopped as asked, but the disk did not
+    answer: what had been answered is on it, what was under way may be
     """
 
   static let token = """

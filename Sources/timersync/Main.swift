@@ -7,7 +7,7 @@ enum Main {
   static func main() {
     StandardStreams.open()
     do {
-      switch try Arguments(Array(CommandLine.arguments.dropFirst())) {
+      switch try Arguments(ProcessArguments.words) {
       case .help(let text): print(text)
       case .version: print("timersync \(Version.text)")
       case .serve(let options): try serve(options)

@@ -4,7 +4,7 @@ import TimerServer
 /// The options of `timersync serve`.
 struct ServeOptions {
   /// The settings of the server.
-  private(set) var settings = ServerSettings(dataFolder: ServeOptions.standardDataFolder)
+  private(set) var settings = ServerSettings(dataFolder: "")
   /// Those that were given, each once.
   private var addresses: [String] = []
 
@@ -36,6 +36,7 @@ struct ServeOptions {
         try take(name, value)
       }
     }
+    if settings.dataFolder.isEmpty { settings.dataFolder = try Self.standardDataFolder() }
     try network.check()
     settings.network = network.settings
     if !addresses.isEmpty { settings.addresses = addresses }
@@ -58,11 +59,11 @@ struct ServeOptions {
         )
       }
     case "--anonymous": settings.anonymousRole = try Self.role(value)
-    case "--tokens": settings.tokensPath = value
+    case "--tokens": settings.tokensPath = try Self.path(name, value)
     case "--allow-get": settings.allowsGet = true
     case "--frame-ancestors": settings.frameAncestors += try Self.frameAncestors(value)
-    case "--data": settings.dataFolder = value
-    case "--web": settings.page = .folder(value)
+    case "--data": settings.dataFolder = try Self.path(name, value)
+    case "--web": settings.page = .folder(try Self.path(name, value))
     case "--log-level": settings.logLevel = try Self.logLevel(value)
     case "--title-bytes":
       settings.titleBytesMax = try Self.count(name, value, in: 0...ServerSettings.titleBytesLimit)
@@ -88,11 +89,26 @@ struct ServeOptions {
 // MARK: - Values
 
 extension ServeOptions {
-  /// Where programs of one user keep what they must not lose.
-  static var standardDataFolder: String {
-    let environment = ProcessInfo.processInfo.environment
-    let share = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
+  /// Where programs of one user keep what they must not lose: by the XDG base directory specification, which has a path
+  /// that is empty or relative ignored.
+  static func standardDataFolder(
+    _ environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(UsageError) -> String {
+    func folder(_ name: String) -> String? {
+      environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+    guard let share = folder("XDG_DATA_HOME") ?? folder("HOME").map({ $0 + "/.local/share" })
+    else {
+      throw UsageError(
+        "no folder to keep the timers in: give one by '--data FOLDER', since HOME names none")
+    }
     return share + "/timersync"
+  }
+
+  /// A path that was given; an empty one is what a script makes of a variable that is not set.
+  static func path(_ name: String, _ value: String) throws(UsageError) -> String {
+    guard !value.isEmpty else { throw UsageError("\(name) needs a path, and got an empty one") }
+    return value
   }
 
   private static func port(_ value: String) throws(UsageError) -> Int {

@@ -1,4 +1,5 @@
 import Foundation
+import TimerServer
 
 /// What every program is given to speak by.
 enum StandardStreams {
@@ -16,13 +17,12 @@ enum StandardStreams {
     return stopgaps
   }()
 
-  /// Written at once, for whoever waits for the line.
-  static func say(_ line: String) { write(line, to: .standardOutput) }
+  /// Written soon, for whoever waits for the line; the timers wait for nobody who does not read it.
+  static func say(_ line: String) { LineWriter.standardOutput.write(line) }
 
-  static func complain(_ line: String) { write(line, to: .standardError) }
-
-  /// Where nobody reads, or there is no room, there is nobody left to be told of that.
-  private static func write(_ line: String, to stream: FileHandle) {
-    try? stream.write(contentsOf: Data("\(line)\n".utf8))
+  /// The last word of a process that ends: written before this returns, unless nobody makes room for it.
+  static func complain(_ line: String) {
+    LineWriter.standardError.write(line)
+    LineWriter.standardError.flush(within: 1)
   }
 }

@@ -24,9 +24,7 @@ struct TokenOptions {
     }
     let known = verb == "add" ? Self.addNames + Self.fileNames : Self.fileNames
     let list = try OptionList(rest, known: known)
-    store = TokenStore(
-      path: list.last("--tokens"),
-      dataFolder: list.last("--data") ?? ServeOptions.standardDataFolder)
+    store = try Self.store(list)
     switch verb {
     case "add": action = try Self.add(list, now)
     case "list": action = .list
@@ -37,6 +35,15 @@ struct TokenOptions {
       action = .remove(removed)
     default: throw UsageError("'timersync token' has no '\(verb)'; there are: add, list, remove")
     }
+  }
+
+  private static func store(_ list: OptionList) throws(UsageError) -> TokenStore {
+    for name in fileNames {
+      if let value = list.last(name) { _ = try ServeOptions.path(name, value) }
+    }
+    if let path = list.last("--tokens") { return TokenStore(path: path, dataFolder: "") }
+    if let folder = list.last("--data") { return TokenStore(path: nil, dataFolder: folder) }
+    return TokenStore(path: nil, dataFolder: try ServeOptions.standardDataFolder())
   }
 
   private static let fileNames = ["--data", "--tokens"]

@@ -7,15 +7,24 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES_SAFE __attribute__((swift_attr("safe")))
+
+/// How many words the command line of this process has.
+int files_argument_count(void);
+
+/// A byte of one of them; 0 behind the last one.
+int files_argument_byte(int argument, int place);
 
 FILES_SAFE static inline int files_open(const char *_Nonnull path, int flags, int mode) {
   int descriptor;
@@ -34,6 +43,10 @@ FILES_SAFE static inline int files_unlink(const char *_Nonnull path) {
 
 FILES_SAFE static inline int files_mkdir(const char *_Nonnull path, int mode) {
   return mkdir(path, mode) == 0 ? 0 : -errno;
+}
+
+FILES_SAFE static inline int files_rmdir(const char *_Nonnull path) {
+  return rmdir(path) == 0 ? 0 : -errno;
 }
 
 static inline int files_watch_open(void) {
@@ -123,6 +136,98 @@ static inline struct files_place files_place_of_open(int descriptor) {
   struct stat status;
   struct files_place none = {0, 0, 0};
   return fstat(descriptor, &status) == 0 ? files_place_of(&status) : none;
+}
+
+/// One state of what a path leads to through all links; `error` is an errno where there is nothing, or nobody may look.
+struct files_state {
+  int error;
+  unsigned long long device;
+  unsigned long long inode;
+  long long size;
+  long long modified_nanoseconds;
+  long long changed_nanoseconds;
+};
+
+FILES_SAFE static inline struct files_state files_state(const char *_Nonnull path) {
+  struct stat status;
+  struct files_state state = {0, 0, 0, 0, 0, 0};
+  if (stat(path, &status) != 0) {
+    state.error = errno;
+    return state;
+  }
+  state.device = status.st_dev;
+  state.inode = status.st_ino;
+  state.size = status.st_size;
+  state.modified_nanoseconds = status.st_mtim.tv_sec * 1000000000ll + status.st_mtim.tv_nsec;
+  state.changed_nanoseconds = status.st_ctim.tv_sec * 1000000000ll + status.st_ctim.tv_nsec;
+  return state;
+}
+
+static inline unsigned long long files_mixed(unsigned long long number) {
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ull;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111ebull;
+  return number ^ (number >> 31);
+}
+
+/// A number that is another one when a file of this folder whose name has the ending was written, added or removed;
+/// hidden ones are left out. 0 where the folder can't be read.
+FILES_SAFE static inline unsigned long long files_folder_digest(
+    const char *_Nonnull path, const char *_Nonnull ending) {
+  DIR *folder = opendir(path);
+  if (!folder) return 0;
+  size_t ending_length = strlen(ending);
+  // The order of the names is the file system's, so that sums are compared.
+  unsigned long long digest = 1;
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    size_t length = strlen(entry->d_name);
+    if (entry->d_name[0] == '.' || length < ending_length) continue;
+    if (strcmp(entry->d_name + length - ending_length, ending)) continue;
+    struct stat status;
+    if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
+    unsigned long long name = 0xcbf29ce484222325ull;
+    for (const char *byte = entry->d_name; *byte; byte++) {
+      name = (name ^ (unsigned char)*byte) * 0x100000001b3ull;
+    }
+    name = files_mixed(name ^ status.st_ino);
+    name = files_mixed(name ^ (unsigned long long)status.st_size);
+    name = files_mixed(name ^ (status.st_mtim.tv_sec * 1000000000ull + status.st_mtim.tv_nsec));
+    digest += files_mixed(name ^ (status.st_ctim.tv_sec * 1000000000ull + status.st_ctim.tv_nsec));
+  }
+  closedir(folder);
+  return digest ? digest : 1;
+}
+
+/// How far a text is written, and the errno that ended it; 0: all of it is.
+struct files_written {
+  long long count;
+  int error;
+};
+
+/// Writes a text of which so many bytes are written already, however long the other end takes to make room, also where
+/// somebody else has asked for calls that do not wait.
+FILES_SAFE static inline struct files_written files_write_text(
+    int descriptor, const char *_Nonnull text, long long start) {
+  size_t length = strlen(text);
+  struct files_written written = {start, 0};
+  while ((size_t)written.count < length) {
+    ssize_t count = write(descriptor, text + written.count, length - written.count);
+    if (count >= 0) {
+      written.count += count;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      struct pollfd room = {descriptor, POLLOUT, 0};
+      if (poll(&room, 1, -1) < 0 && errno != EINTR) break;
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  if ((size_t)written.count < length) written.error = errno;
+  return written;
+}
+
+/// Whether a short text can be written without a wait.
+static inline int files_has_room(int descriptor) {
+  struct pollfd room = {descriptor, POLLOUT, 0};
+  return poll(&room, 1, 0) > 0;
 }
 
 static inline int files_close(int descriptor) { return close(descriptor) == 0 ? 0 : -errno; }

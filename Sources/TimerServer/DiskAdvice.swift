@@ -1,0 +1,36 @@
+import Foundation
+import TimerStorage
+
+/// What a person at the machine can do about an error of the disk.
+extension DiskError {
+  /// The end of a line on a watch that the system does not give; empty where nothing is known that would help.
+  var advice: String {
+    switch code {
+    case EMFILE: "; raise fs.inotify.max_user_instances by sysctl"
+    case ENOSPC: "; raise fs.inotify.max_user_watches by sysctl"
+    default: ""
+    }
+  }
+
+  /// The error with who met it, where another user would not have.
+  var whyNot: String {
+    guard isOfPermissions else { return description }
+    let name = NSUserName()
+    let user = name.isEmpty ? "uid \(geteuid())" : "\(name), uid \(geteuid())"
+    return "\(self), for the user that timersync runs as (\(user))"
+  }
+}
+
+extension FolderError {
+  /// As `DiskError.whyNot`.
+  var whyNot: String {
+    if case .disk(let error) = self { error.whyNot } else { description }
+  }
+}
+
+extension TokenFileError {
+  /// As `DiskError.whyNot`.
+  var whyNot: String {
+    if case .disk(let error) = self { error.whyNot } else { description }
+  }
+}

@@ -1,0 +1,177 @@
+import CFiles
+import Dispatch
+import Foundation
+import Synchronization
+import WebSocketTransport
+
+/// Writes lines to a file, a pipe or a terminal on a thread of its own, so that nobody who has something to say waits
+/// for whoever reads.
+///
+/// Lines that wait are kept in their order up to a bound. What comes beyond it is dropped, and told when there is room
+/// again.
+public final class LineWriter: Sendable {
+  public static let standardOutput = LineWriter(descriptor: 1)
+  public static let standardError = LineWriter(descriptor: 2)
+
+  /// What waits at the most.
+  static let bytesMax = 256 << 10
+
+  private struct State {
+    var lines: [String] = []
+    var first = 0
+    var bytes = 0
+    /// Lines that found no room, and are not told of yet.
+    var droppedCount = 0
+    /// Lines that could not be written since the last one that was.
+    var lostCount = 0
+    /// Whether a line is on its way, for as long as the other end takes.
+    var isWriting = false
+    var isThreadAsleep = false
+    /// nil: nobody has said anything yet; false: the system gives no thread.
+    var hasThread: Bool?
+    /// A line was written in part: what comes next begins a new one.
+    var isCutOff = false
+  }
+
+  private let descriptor: Int32
+  private let bytesMax: Int
+  private let state = Mutex(State())
+  private let wake = DispatchSemaphore(value: 0)
+
+  init(descriptor: Int32, bytesMax: Int = LineWriter.bytesMax) {
+    self.descriptor = descriptor
+    self.bytesMax = bytesMax
+  }
+
+  /// Any thread; returns at once. `line` has no end of a line.
+  public func write(_ line: String) {
+    state.withLock { state in
+      begin(&state)
+      append(line, &state)
+      advance(&state)
+    }
+  }
+
+  /// Returns once all is written, or after so many seconds.
+  public func flush(within seconds: Double) {
+    let end = DispatchTime.now() + seconds
+    while isBusy, DispatchTime.now() < end { Thread.sleep(forTimeInterval: 0.001) }
+  }
+
+  private var isBusy: Bool {
+    state.withLock { state in
+      advance(&state)
+      return state.isWriting || state.first < state.lines.count
+    }
+  }
+
+  // MARK: The queue
+
+  private func append(_ line: String, _ state: inout State) {
+    // Until there is a word on those that are missing, no other one comes after them.
+    guard state.droppedCount == 0, state.bytes + line.utf8.count < bytesMax else {
+      state.droppedCount += 1
+      return
+    }
+    state.bytes += line.utf8.count + 1
+    state.lines.append(line + "\n")
+  }
+
+  private func takeFirst(_ state: inout State) -> String? {
+    guard state.first < state.lines.count else { return nil }
+    let line = state.lines[state.first]
+    state.first += 1
+    state.bytes -= line.utf8.count
+    if state.first == state.lines.count {
+      state.lines.removeAll(keepingCapacity: false)
+      state.first = 0
+    } else if state.first > 1_024 {
+      state.lines.removeFirst(state.first)
+      state.first = 0
+    }
+    // Not with each line that goes, or every second one would be such a word.
+    if state.droppedCount > 0, state.bytes < bytesMax / 2 { tellOfDropped(&state) }
+    return line
+  }
+
+  private func tellOfDropped(_ state: inout State) {
+    let word = Self.word(onDropped: state.droppedCount)
+    state.droppedCount = 0
+    append(word, &state)
+  }
+
+  private static func word(onDropped count: Int) -> String {
+    let lines = count == 1 ? "1 line was" : "\(count) lines were"
+    return Log.line(.warning, "\(lines) dropped here: there was no room for more")
+  }
+
+  // MARK: The thread
+
+  private func begin(_ state: inout State) {
+    guard state.hasThread == nil else { return }
+    // It lives as long as the process, as this does.
+    state.hasThread = LoopThread { self.run() } != nil
+  }
+
+  /// Has the thread go on; without one, writes what can be written without a wait.
+  private func advance(_ state: inout State) {
+    if state.isThreadAsleep {
+      state.isThreadAsleep = false
+      wake.signal()
+    }
+    guard state.hasThread == false else { return }
+    while files_has_room(descriptor) != 0, let text = takeText(&state) {
+      note(files_write_text(descriptor, text, 0), &state)
+    }
+  }
+
+  private func run() {
+    while true {
+      let text: String? = state.withLock { state in
+        guard let text = takeText(&state) else {
+          state.isThreadAsleep = true
+          return nil
+        }
+        state.isWriting = true
+        return text
+      }
+      guard let text else {
+        wake.wait()
+        continue
+      }
+      let written = put(text)
+      state.withLock { state in
+        state.isWriting = false
+        note(written, &state)
+      }
+    }
+  }
+
+  /// Waits for a disk that is full; a program that has closed its end does not come back.
+  private func put(_ text: String) -> files_written {
+    var written = files_write_text(descriptor, text, 0)
+    while Self.mayPass.contains(written.error) {
+      Thread.sleep(forTimeInterval: 1)
+      written = files_write_text(descriptor, text, written.count)
+    }
+    return written
+  }
+
+  private static let mayPass = [ENOSPC, EDQUOT, EFBIG, EIO, ENOMEM]
+
+  /// The next line, behind what has to be told of those that were lost before it.
+  private func takeText(_ state: inout State) -> String? {
+    guard let line = takeFirst(&state) else { return nil }
+    let lost = state.lostCount > 0 ? Self.word(onDropped: state.lostCount) + "\n" : ""
+    return (state.isCutOff ? "\n" : "") + lost + line
+  }
+
+  private func note(_ written: files_written, _ state: inout State) {
+    if written.error == 0 {
+      (state.lostCount, state.isCutOff) = (0, false)
+    } else {
+      state.lostCount += 1
+      state.isCutOff = state.isCutOff || written.count > 0
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/// Makes one line a minute of those that say the same, so that nobody fills a disk by asking for the same again and
+/// again.
+///
+/// Lines are of one kind when they differ in nothing but addresses and numbers of connections. The first of a kind is
+/// written at once, and opens a minute; when that is over the newest of those that came since is written, with their
+/// count. Time is in nanoseconds of a clock that never goes back.
+struct LogFolding {
+  /// Kinds of one level that are told apart; further ones are one kind together.
+  static let kindsMax = 1_024
+  static let window: UInt64 = 60_000_000_000
+
+  private struct Kind: Hashable {
+    let level: LogLevel
+    /// nil: one of those for which there is no place.
+    let template: String?
+  }
+
+  private struct Fold {
+    let end: UInt64
+    var count = 0
+    var last = ""
+  }
+
+  private var folds: [Kind: Fold] = [:]
+  /// In the order of their ends, which is that of their beginnings.
+  private var order: [Kind] = []
+  private var kinds: [LogLevel: Int] = [:]
+
+  /// When the next minute is over of which there is something to tell, or at all.
+  var nextEnd: UInt64? { order.first.flatMap { folds[$0]?.end } }
+
+  /// Whether the line is to be written now.
+  mutating func admit(_ line: LogLine, at now: UInt64) -> Bool {
+    var kind = Kind(level: line.level, template: Self.template(line.text))
+    if folds[kind] == nil, kinds[line.level, default: 0] >= Self.kindsMax {
+      kind = Kind(level: line.level, template: nil)
+    }
+    guard folds[kind] == nil else {
+      folds[kind]?.count += 1
+      folds[kind]?.last = line.text
+      return false
+    }
+    begin(kind, at: now)
+    return true
+  }
+
+  private mutating func begin(_ kind: Kind, at now: UInt64) {
+    folds[kind] = Fold(end: now + Self.window)
+    order.append(kind)
+    kinds[kind.level, default: 0] += 1
+  }
+
+  /// What is to be told of the minutes that are over; a kind that goes on begins another one.
+  mutating func takeDue(at now: UInt64) -> [LogLine] {
+    var lines: [LogLine] = []
+    var over = 0
+    while over < order.count, let fold = folds[order[over]], fold.end <= now { over += 1 }
+    for kind in order.prefix(over) {
+      let line = end(kind)
+      guard let line else { continue }
+      lines.append(line)
+      begin(kind, at: now)
+    }
+    order.removeFirst(over)
+    return lines
+  }
+
+  /// What is to be told of all of them; from here on every kind is new.
+  mutating func takeAll() -> [LogLine] {
+    defer { order = [] }
+    return order.compactMap { end($0) }
+  }
+
+  private mutating func end(_ kind: Kind) -> LogLine? {
+    kinds[kind.level, default: 0] -= 1
+    guard let fold = folds.removeValue(forKey: kind), fold.count > 0 else { return nil }
+    let what = kind.template == nil ? "more lines" : "more like it"
+    return LogLine(
+      level: kind.level, text: "\(fold.last) (\(fold.count) \(what) in the last minute)")
+  }
+
+  // MARK: Kinds
+
+  /// The text without what tells one peer from another.
+  static func template(_ text: String) -> String {
+    // What a library says is full of numbers of its own.
+    let hasOwnNumbers = text.hasPrefix("libwebsockets:")
+    var isAfterConnection = false
+    return text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+      let isNumber = hasOwnNumbers ? word.utf8.contains(where: isDigit) : isAfterConnection
+      isAfterConnection = word == "connection"
+      return isNumber || isAddress(word) ? "#" : String(word)
+    }.joined(separator: " ")
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  /// Whether a word looks like an IPv4 or IPv6 address, with or without a port.
+  private static func isAddress(_ word: Substring) -> Bool {
+    var colons = 0
+    var dots = 0
+    var hasLetter = false
+    for byte in word.utf8 {
+      switch byte {
+      case UInt8(ascii: ":"): colons += 1
+      case UInt8(ascii: "."): dots += 1
+      case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ","): break
+      case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+        hasLetter = true
+      case _ where isDigit(byte): break
+      default: return false
+      }
+    }
+    return colons >= 2 || (dots >= 3 && !hasLetter)
+  }
+}

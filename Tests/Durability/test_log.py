@@ -1,0 +1,242 @@
+"""The log and the first line: nobody who has something to say waits for whoever reads it, and nothing that others make us
+say fills a disk."""
+
+import contextlib
+import fcntl
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from session import WITHIN, Session
+from test_startup import put
+from timer_server import READY, Server, server_argv
+
+PIPE_BYTES = 4096
+
+
+@contextlib.contextmanager
+def full_pipe(blocking: bool = True):
+    """A pipe that has no room; what is written to it waits, or is refused where somebody has asked for that."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"." * 512)
+    os.set_blocking(writer, blocking)
+    try:
+        yield SimpleNamespace(reader=reader, writer=writer)
+    finally:
+        for end in (reader, writer):
+            with contextlib.suppress(OSError):
+                os.close(end)
+
+
+def rest_of(pipe) -> str:
+    """What is read until everybody has closed the other end."""
+    os.close(pipe.writer)
+    os.set_blocking(pipe.reader, True)
+    found = b""
+    while part := os.read(pipe.reader, 65_536):
+        found += part
+    return found.decode().lstrip(".")
+
+
+def serve(data: Path, *options: str, stdout=subprocess.PIPE, stderr=subprocess.PIPE) -> subprocess.Popen:
+    return subprocess.Popen(
+        server_argv("serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(data), *options),
+        stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, text=True)
+
+
+def first_line(process: subprocess.Popen) -> SimpleNamespace:
+    """Where a server listens, once it says so."""
+    ready, _, _ = select.select([process.stdout], [], [], 20)
+    assert ready, "it has not started after 20 s"
+    port = int(READY.fullmatch(process.stdout.readline()).group(1))
+    return SimpleNamespace(url=f"ws://127.0.0.1:{port}/ws", http=f"http://127.0.0.1:{port}")
+
+
+def present(http: str, token: str) -> None:
+    """Asks for something by a token that is not known."""
+    request = urllib.request.Request(f"{http}/api/timers", headers={"Authorization": f"Bearer {token}"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=WITHIN)
+    assert refused.value.code == 401
+
+
+def add_token(data: Path) -> str:
+    return subprocess.run(
+        server_argv("token", "add", "--name", "desk", "--role", "control", "--data", str(data)),
+        capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("blocking", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_a_log_that_nobody_reads_holds_up_nobody(tmp_path, blocking):
+    """It starts, answers, ticks and stops; whoever reads then finds every line, in its order and with its own time."""
+    data = tmp_path / "data"
+    token = add_token(data)
+    with full_pipe(blocking) as pipe:
+        process = serve(data, "--log-level", "debug", stderr=pipe.writer)
+        try:
+            server = first_line(process)
+            with Session(server, f"?token={token}&timer=tea") as session:
+                session.ok("start", "tea", duration=600)
+                for _ in range(50):
+                    present(server.http, "timersync_wrong")
+                session.hear(lambda push: push.get("cause") == "tick", within=5)
+            process.send_signal(signal.SIGTERM)
+            # The log is read while the process ends.
+            said = rest_of(pipe)
+            assert process.wait(WITHIN) == 0
+        finally:
+            process.kill()
+            process.communicate()
+    lines = said.splitlines()
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (error|warning|info|debug) ", line) for line in lines), lines
+    assert [line[:20] for line in lines] == sorted(line[:20] for line in lines)
+    order = ["1 tokens are known", "timers loaded", "not known, or no longer", "stopping"]
+    places = [next(place for place, line in enumerate(lines) if text in line) for text in order]
+    assert places == sorted(places), lines
+
+
+def test_a_stuck_log_does_not_keep_the_process(tmp_path):
+    """Neither at a stop nor at one that is asked for twice, and its exit code is told."""
+    for signals in (1, 2):
+        with full_pipe() as pipe:
+            process = serve(tmp_path / "data", stderr=pipe.writer)
+            try:
+                first_line(process)
+                start = time.monotonic()
+                for _ in range(signals):
+                    process.send_signal(signal.SIGTERM)
+                assert process.wait(10) == 0
+                assert time.monotonic() - start < 5
+            finally:
+                process.kill()
+                process.communicate()
+
+
+@pytest.mark.parametrize(("arguments", "code"), [
+    (["serve", "--port", "0", "--data", "/proc/none/data"], 69),
+    pytest.param(["serve", "--port", "no"], 64, marks=pytest.mark.long),
+    pytest.param(["token", "remove", "nobody", "--data", "/nowhere"], 65, marks=pytest.mark.long),
+])
+def test_a_failure_is_told_by_its_code_though_nobody_reads_why(arguments, code):
+    with full_pipe() as pipe:
+        process = subprocess.Popen(
+            server_argv(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=pipe.writer)
+        try:
+            assert process.wait(10) == code
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_a_first_line_that_nobody_reads_holds_up_nobody(tmp_path):
+    """Standard output is full: the server serves, and says where as soon as there is room."""
+    with full_pipe() as pipe:
+        process = serve(tmp_path / "data", stdout=pipe.writer)
+        try:
+            assert "timers loaded" in process.stderr.readline()
+            process.send_signal(signal.SIGHUP)
+            # The loop runs: what it was asked for is done.
+            assert "no file of tokens" in process.stderr.readline()
+            process.send_signal(signal.SIGTERM)
+            said = rest_of(pipe)
+            assert process.wait(WITHIN) == 0
+            assert said == "" or READY.fullmatch(said)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+# Repeats
+
+@pytest.fixture
+def server(tmp_path):
+    server = Server(tmp_path / "data", "--log-level", "info")
+    yield server
+    server.kill()
+
+
+def told(server: Server, text: str) -> list[str]:
+    return [line for line in server.log.splitlines() if text in line]
+
+
+def test_wrong_tokens_are_one_line_with_a_count(server):
+    """Whoever tries a hundred tokens fills no disk, and the count is told when the process ends."""
+    add_token(server.data)
+    server.start()
+    for number in range(100):
+        present(server.http, f"timersync_wrong{number}")
+    server.logged("not known, or no longer")
+    assert len(told(server, "not known, or no longer")) == 1
+
+    assert server.stop() == 0
+
+    first, last = told(server, "not known, or no longer")
+    assert "more like it" not in first
+    assert "127.0.0.1 (99 more like it in the last minute)" in last
+
+
+def test_connections_that_lose_their_token_are_one_line(server):
+    """The number of a connection makes no line another one."""
+    token = add_token(server.data)
+    server.start()
+    sessions = [Session(server, f"?token={token}") for _ in range(20)]
+    (server.data / ".timersync/tokens.json").write_text('{"version":1,"tokens":[]}')
+    server.logged("was removed, changed or ended")
+
+    assert server.stop() == 0
+
+    lines = told(server, "was removed, changed or ended")
+    assert len(lines) == 2 and "(19 more like it in the last minute)" in lines[1], lines
+    for session in sessions:
+        session.close()
+
+
+def test_what_an_operator_asks_for_is_always_answered(server):
+    """A SIGHUP that finds what the one before found is answered as well."""
+    add_token(server.data)
+    server.start()
+    for count in (1, 2, 3):
+        before = server.log.count("1 tokens are known")
+        server.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + WITHIN
+        while server.log.count("1 tokens are known") <= before:
+            assert time.monotonic() < end, f"the {count}. SIGHUP is not answered\n{server.log}"
+            time.sleep(0.01)
+
+
+@pytest.mark.long
+def test_what_finds_no_room_is_counted(tmp_path):
+    """A start that has more to say than is kept for who does not read: the rest is counted, where it is missing."""
+    data = tmp_path / "data"
+    count = 650
+    for number in range(count):
+        put(data, f"{number}{'x' * 180}.json", b'{"version": 1, "timer": "')
+    with full_pipe() as pipe:
+        process = serve(data, stderr=pipe.writer)
+        try:
+            first_line(process)
+            process.send_signal(signal.SIGTERM)
+            said = rest_of(pipe)
+            assert process.wait(WITHIN) == 0
+        finally:
+            process.kill()
+            process.communicate()
+    lines = said.splitlines()
+    dropped = sum(int(found) for found in re.findall(r" (\d+) lines? (?:was|were) dropped", said))
+    loaded = sum("was not loaded" in line for line in lines)
+    assert dropped > 20 and loaded > 100
+    # Besides those on files: what is in quarantine, what was loaded, and the stop.
+    assert count <= loaded + dropped <= count + 4

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import TimerServer
+
+@Suite final class `Lines that say the same` {
+  private var folding = LogFolding()
+  private let second: UInt64 = 1_000_000_000
+
+  private func admits(_ line: LogLine, at now: UInt64) -> Bool { folding.admit(line, at: now) }
+  private func due(at now: UInt64) -> [String] { folding.takeDue(at: now).map(\.text) }
+  private func all() -> [String] { folding.takeAll().map(\.text) }
+
+  private func wrongToken(_ address: String) -> LogLine {
+    LogLine(level: .info, text: "a token that is not known was presented from \(address)")
+  }
+
+  @Test func `are written once a minute, with their count`() {
+    #expect(admits(wrongToken("10.0.0.1"), at: 0))
+    for number in 2...200 {
+      #expect(!admits(wrongToken("10.0.0.\(number)"), at: second))
+    }
+
+    #expect(due(at: 59 * second) == [])
+    #expect(
+      due(at: 60 * second) == [
+        "a token that is not known was presented from 10.0.0.200 (199 more like it in the last minute)"
+      ])
+    #expect(!admits(wrongToken("10.0.0.1"), at: 61 * second))
+    #expect(due(at: 120 * second).count == 1)
+  }
+
+  @Test func `are new when a minute has passed without one`() {
+    #expect(admits(wrongToken("::1"), at: 0))
+    #expect(due(at: 60 * second) == [])
+    #expect(folding.nextEnd == nil)
+    #expect(admits(wrongToken("::1"), at: 61 * second))
+  }
+
+  @Test func `are told at the end, in the order of their kinds`() {
+    for _ in 1...3 {
+      _ = admits(LogLine(level: .error, text: "b"), at: 0)
+      _ = admits(LogLine(level: .info, text: "a"), at: 1)
+    }
+
+    #expect(
+      all() == [
+        "b (2 more like it in the last minute)", "a (2 more like it in the last minute)",
+      ])
+    #expect(all() == [])
+    #expect(admits(LogLine(level: .error, text: "b"), at: 2))
+  }
+
+  @Test func `are another kind on another level`() {
+    #expect(admits(LogLine(level: .error, text: "a"), at: 0))
+    #expect(admits(LogLine(level: .info, text: "a"), at: 0))
+  }
+
+  @Test(arguments: [
+    ("from 127.0.0.1", "from 10.1.2.3:80"), ("from 2001:db8::1", "from ::1"),
+    ("from fe80::a", "from [::1]:80"), ("from 10.0.0.1", "from 2001:db8:1:2::"),
+    ("connection 7 is closed: token a", "connection 12345 is closed: token a"),
+    ("libwebsockets: wsi 0x55d: 3", "libwebsockets: wsi 0x77f: 99"),
+  ])
+  func `may differ in what tells peers apart`(_ one: String, _ other: String) {
+    #expect(LogFolding.template(one) == LogFolding.template(other))
+  }
+
+  @Test(arguments: [
+    ("1 tokens are known now", "2 tokens are known now"),
+    ("1.json was edited", "2.json was edited"),
+    ("the file of timer 1 was edited", "the file of timer 2 was edited"),
+    ("connection 7 is closed: token a", "connection 7 is closed: token b"),
+  ])
+  func `may not differ in what an owner did`(_ one: String, _ other: String) {
+    #expect(LogFolding.template(one) != LogFolding.template(other))
+  }
+
+  @Test func `are bounded, however many kinds somebody thinks of`() {
+    var written = 0
+    for number in 0..<(5 * LogFolding.kindsMax) {
+      if admits(LogLine(level: .info, text: "\(number)"), at: 0) { written += 1 }
+    }
+
+    #expect(written == LogFolding.kindsMax + 1)
+    #expect(admits(LogLine(level: .error, text: "the disk"), at: 0))
+    #expect(
+      due(at: 60 * second) == [
+        "\(5 * LogFolding.kindsMax - 1) "
+          + "(\(4 * LogFolding.kindsMax - 1) more lines in the last minute)"
+      ])
+  }
+}
