@@ -12,18 +12,18 @@ struct Outbox {
     if let key = frame.replaces,
       let older = frames[first...].lastIndex(where: { $0.replaces == key })
     {
-      byteCount -= frames[older].text.count
+      byteCount -= frames[older].byteCount
       frames.remove(at: older)
     }
     frames.append(frame)
-    byteCount += frame.text.count
+    byteCount += frame.byteCount
   }
 
   mutating func popFirst() -> Frame? {
     guard first < frames.count else { return nil }
     let frame = frames[first]
     first += 1
-    byteCount -= frame.text.count
+    byteCount -= frame.byteCount
     if first == frames.count {
       frames.removeAll(keepingCapacity: false)
       first = 0
