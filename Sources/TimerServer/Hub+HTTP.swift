@@ -13,8 +13,13 @@ extension Hub {
       actions.transport.append(.respond(refusal, to: id))
       return
     }
-    guard httpBudgets.take(for: request.peerNetwork, at: now) else {
-      return refuseForHaste(id, &actions)
+    let reading = RequestCost.reading(request.body.count)
+    guard httpBudgets.take(for: request.peerNetwork, cost: reading, at: now) else {
+      let error = ErrorReply(
+        .rateLimited,
+        "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
+      )
+      return refuse(error, id, &actions)
     }
     if let answer = options.access.preflight(request) {
       actions.transport.append(.respond(answer, to: id))
@@ -23,11 +28,14 @@ extension Hub {
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
     do throws(ErrorReply) {
       let credentials = Credentials(request)
-      let grant = try grant(credentials, from: request.peerAddress, at: now, &actions)
+      let peer = Peer(address: request.peerAddress, network: request.peerNetwork)
+      let grant = try grant(credentials, from: peer, at: now, &actions)
+      guard payers.take(for: Payer(grant, network: peer.network), cost: reading, at: now) else {
+        throw tooHastyTogether
+      }
       try answer(route, request, grant, id, at: now, &actions)
     } catch {
-      counters.refusals[error.code, default: 0] += 1
-      respond(.refused(.none, error, timer: nil), to: id, &actions)
+      refuse(error, id, &actions)
     }
   }
 
@@ -36,14 +44,22 @@ extension Hub {
     _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     switch route {
-    case .success(.health): actions.transport.append(.respond(health(for: grant), to: id))
+    case .success(.health):
+      if grant.seesAll { charge(quarantine.faults.count / 8, request, grant, at: now) }
+      actions.transport.append(.respond(health(for: grant), to: id))
     case .success(.readiness): actions.transport.append(.respond(readiness, to: id))
     case .success(.metrics):
       try grant.checkSeesAll()
+      charge(RequestCost.metrics, request, grant, at: now)
       actions.transport.append(.respond(metrics, to: id))
     case .success(.qrCode(let text)):
       try grant.check(.view)
-      actions.transport.append(.respond(picture(of: text), to: id))
+      let cost = qrShelf.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
+      charge(cost, request, grant, at: now)
+      let payer = Payer(grant, network: request.peerNetwork)
+      if mayBegin(cost, at: now, or: .picture(text, id), of: payer) {
+        draw(text, id, at: now, &actions)
+      }
     case .success(.command(let message)):
       counters.messagesReceived += 1
       command(message, request, grant, id, at: now, &actions)
@@ -58,16 +74,19 @@ extension Hub {
     }
   }
 
-  private mutating func refuseForHaste(_ id: RequestID, _ actions: inout HubActions) {
-    counters.refusals[.rateLimited, default: 0] += 1
-    let error = ErrorReply(
-      .rateLimited,
-      "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
-    )
-    let response = HTTPResponse(
-      status: error.code.httpStatus, headers: [Self.notStored, HTTPHeader("Retry-After", "1")],
-      body: ServerMessage.refused(.none, error, timer: nil).text)
-    actions.transport.append(.respond(response, to: id))
+  private mutating func refuse(
+    _ error: ErrorReply, _ id: RequestID, _ actions: inout HubActions
+  ) {
+    counters.refusals[error.code, default: 0] += 1
+    respond(.refused(.none, error, timer: nil), to: id, &actions)
+  }
+
+  /// Counts what a request costs beside being read.
+  private mutating func charge(
+    _ cost: Int, _ request: HTTPRequest, _ grant: Grant, at now: Instant
+  ) {
+    httpBudgets.charge(cost, to: request.peerNetwork, at: now)
+    payers.charge(cost, to: Payer(grant, network: request.peerNetwork), at: now)
   }
 
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
@@ -92,40 +111,63 @@ extension Hub {
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
+    let cost = cost(of: message.request)
+    charge(cost, request, grant, at: now)
     if message.request.isChange {
       change(message, by: .http(id), Caller(request, grant), at: now, &actions)
       return
     }
+    let job = Job.command(message, request, grant, id)
+    let payer = Payer(grant, network: request.peerNetwork)
+    if mayBegin(cost, at: now, or: job, of: payer) {
+      look(message, request, grant, id, at: now, &actions)
+    }
+  }
+
+  /// Answers what changes nothing.
+  mutating func look(
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    at now: Instant, _ actions: inout HubActions
+  ) {
+    let expected = cost(of: message.request)
+    var cost = expected
     do {
       let outcome = try look(message.request, as: grant, receivedAt: now, at: now)
       if case .timer(let reading) = outcome, reading.isNoNewer(than: request) {
         let answer = HTTPResponse(status: 304, headers: [Self.revalidated, reading.entityTag])
         actions.transport.append(.respond(answer, to: id))
       } else {
-        respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions)
+        cost = RequestCost.writing(
+          respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions))
       }
     } catch {
       counters.refusals[error.code, default: 0] += 1
       respond(.refused(message.tag, error, timer: nil), to: id, &actions)
     }
+    charge(cost - expected, request, grant, at: now)
+    spend(max(cost, expected), at: now)
   }
 
+  /// Answers, and gives the bytes of the body.
+  @discardableResult
   func respond(
     _ message: ServerMessage, to id: RequestID, caching: HTTPHeader = notStored,
     _ actions: inout HubActions
-  ) {
+  ) -> Int {
     var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
     switch message {
     case .accepted(_, .timer(let reading)): response.headers.append(reading.entityTag)
     case .refused(_, let error, let timer):
       response.status = error.code.httpStatus
       if let timer { response.headers.append(timer.entityTag) }
+      if error.code == .rateLimited { response.headers.append(HTTPHeader("Retry-After", "1")) }
       if error.code == .unauthorized {
         response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
       }
     default: break
     }
     actions.transport.append(.respond(response, to: id))
+    return response.body.count
   }
 
   /// A state is right for an instant only; a validator may be kept, the body not be reused unasked.
@@ -146,10 +188,24 @@ extension Hub {
     return HTTPResponse(status: 200, headers: [Self.notStored], body: health.text)
   }
 
-  private func picture(of text: QRText) -> HTTPResponse {
-    guard let code = QRCode(text) else { return HTTPResponse(status: 500) }
+  /// Answers a request for a QR code.
+  mutating func draw(
+    _ text: QRText, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  ) {
+    actions.transport.append(.respond(picture(of: text, at: now), to: id))
+  }
+
+  private mutating func picture(of text: QRText, at now: Instant) -> HTTPResponse {
+    var picture = qrShelf.picture(of: text)
+    if picture == nil, let code = QRCode(text) {
+      let svg = code.svg
+      qrShelf.keep(svg, of: text)
+      spend(RequestCost.qrCode(text), at: now)
+      picture = svg
+    }
+    guard let picture else { return HTTPResponse(status: 500) }
     return HTTPResponse(
-      status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: code.svg)
+      status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: picture)
   }
 
   private var readiness: HTTPResponse {

@@ -8,9 +8,16 @@ struct HubActions {
   /// For the disk's thread, in their order.
   var writes: [TimerWrite] = []
   var log: [LogLine] = []
+  /// How many bytes were sent to single connections.
+  private(set) var sentBytes = 0
 
   mutating func send(_ text: [UInt8], to connection: ConnectionID) {
-    transport.append(.send(Frame(text), to: connection))
+    send(Frame(text), to: connection)
+  }
+
+  mutating func send(_ frame: Frame, to connection: ConnectionID) {
+    sentBytes += frame.byteCount
+    transport.append(.send(frame, to: connection))
   }
 
   mutating func log(_ level: LogLevel, _ text: String) {
@@ -26,4 +33,11 @@ enum HubEvent {
   case tokens(TokenBook?)
   /// The wall clock is so far ahead of the server clock from here on.
   case wallOffset(Seconds)
+}
+
+extension Frame {
+  /// Messages that go out together; there is at least one.
+  init(_ texts: [[UInt8]], replaces: UInt64? = nil) {
+    self.init(texts.first ?? [], further: Array(texts.dropFirst()), replaces: replaces)
+  }
 }
