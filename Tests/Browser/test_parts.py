@@ -47,10 +47,10 @@ def check_all_are_shown(page, script, count=COUNT):
 
 def test_all_timers_are_there_and_stay(server, script, open_page):
     start_many(script)
-    page = open_page(server.page(), is_alone=True)
+    page = open_page("about:blank", is_alone=True)
     frames = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
-    page.reload()
+    page.goto(server.page())
 
     check_all_are_shown(page, script)
 

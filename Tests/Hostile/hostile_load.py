@@ -300,11 +300,19 @@ class WrongTokens(Insistent):
 
     name_of_kind, network, every = "wrong tokens", "127.0.112", 0.01
 
+    def __init__(self, port: int, count: int):
+        super().__init__(port, count)
+        self.tried: dict[int, bool] = {}
+
     def target(self, number: int) -> str:
         return f"/ws?token=nobody-{self.lost}"
 
     def message(self, number: int) -> None:
-        return None
+        """Gives each a turn to be answered, and comes with another token then."""
+        self.tried[number] = not self.tried.get(number)
+        if not self.tried[number]:
+            raise ConnectionResetError
+        self.sent += 1
 
 
 INSISTENT = [CostlyRequests, CostlySubscriptions, WrongTokens]

@@ -131,12 +131,12 @@ import WebSocketTransport
 
 @Suite struct `Those who come by one address` {
   @Test func `have together no more than ten times what one has`() {
-    var bench = HubBench.make { $0.requests.perSecond = 20 }
-    let crowd = (0..<64).map { _ in bench.connect() }
+    var bench = HubBench.make { $0.requests.perSecond = 10 }
+    let crowd = (0..<40).map { _ in bench.connect() }
     let other = bench.connect(Handshake(peerAddress: "192.0.2.7"))
 
     for connection in crowd {
-      for _ in 0..<100 { bench.send(#"{"command":"sync"}"#, from: connection) }
+      for _ in 0..<50 { bench.send(#"{"command":"sync"}"#, from: connection) }
     }
     bench.send(#"{"id":1,"command":"sync"}"#, from: other)
 
@@ -144,7 +144,7 @@ import WebSocketTransport
       sum + bench.heard(by: connection).count { $0 == "ok null" }
     }
     // 16 of each connection do not count.
-    #expect(granted == 1_000 + 64 * 16)
+    #expect(granted == 500 + 40 * 16)
     #expect(bench.heard(by: other).last == "ok 1")
   }
 
@@ -169,7 +169,7 @@ import WebSocketTransport
 
   @Test func `return all at once`() {
     var bench = HubBench.make()
-    bench.start(60)
+    bench.start(20)
     let screens = (0..<250).map { _ in
       bench.connect(Handshake(peerAddress: "192.0.2.7"))
     }
@@ -296,15 +296,15 @@ import WebSocketTransport
     bench.start(600)
     let gone = bench.connect()
     let patient = bench.connect()
-    for _ in 0..<20 { bench.send(#"{"command":"list"}"#, from: gone) }
-    for _ in 0..<20 { bench.send(#"{"command":"list"}"#, from: patient) }
+    for _ in 0..<8 { bench.send(#"{"command":"list"}"#, from: gone) }
+    for _ in 0..<12 { bench.send(#"{"command":"list"}"#, from: patient) }
     #expect(bench.heldBack == [gone, patient])
 
     bench.disconnect(gone)
     bench.advance(1)
 
     #expect(bench.hub.heldBack.isEmpty)
-    #expect(bench.messages(to: patient).count { $0.timers.count == 600 } == 20)
+    #expect(bench.messages(to: patient).count { $0.timers.count == 600 } == 12)
     #expect(bench.hub.turns.isEmpty)
   }
 }
