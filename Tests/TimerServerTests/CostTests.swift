@@ -296,7 +296,7 @@ import WebSocketTransport
     bench.start(600)
     let gone = bench.connect()
     let patient = bench.connect()
-    for _ in 0..<8 { bench.send(#"{"command":"list"}"#, from: gone) }
+    for _ in 0..<14 { bench.send(#"{"command":"list"}"#, from: gone) }
     for _ in 0..<12 { bench.send(#"{"command":"list"}"#, from: patient) }
     #expect(bench.heldBack == [gone, patient])
 
