@@ -80,9 +80,8 @@ export class ServerClock {
     return this.monotonic() + this.offset;
   }
 
-  // A browser's monotonic clock may stand still while the machine sleeps: the wall clock has moved
-  // on without it. Setting that looks the same. Either way, the offset is not to be trusted before
-  // the next exchange. True when just found out.
+  // A browser's monotonic clock may stand still in a machine's sleep: the wall clock moves on, as if it were set. Don't
+  // trust the offset then before the next exchange. True when just found out.
   noticeSleep() {
     const wallAhead = this.wall() - this.monotonic();
     const gap = wallAhead - this.wallAhead;
@@ -97,7 +96,7 @@ export class ServerClock {
     return true;
   }
 
-  // Nobody could be asked after that. A clock that stood still is likelier than one that was set.
+  // Nobody could be asked. A clock that stood still is likelier than one that was set.
   assumeSleep() {
     if (!this.isSynced && this.target !== null) {
       this.target += this.slept;

@@ -113,12 +113,12 @@ export class Connection {
     }
   }
 
-  // Anything from nothing to the longest: a crowd of screens must not come back at once.
+  // At random up to this: a crowd must not come back at once.
   longestDelay(code) {
     return code === 1001 || code === 1012 ? RETRY_AFTER_RESTART : Math.min(RETRY_MOST, RETRY_FIRST * Math.pow(2, this.attempts));
   }
 
-  // A half-open link: what was sent is never answered, and no close comes either.
+  // On a half-open link what was sent is never answered, nor closed.
   expectAnswer(within) {
     const current = this.alarms.answer;
     if (current && current.due <= this.options.local() + within) {
@@ -129,7 +129,7 @@ export class Connection {
     this.alarms.answer.setAt = setAt;
   }
 
-  // A page that was frozen hears its alarms before its messages: a late one proves nothing yet.
+  // A frozen page hears alarms before messages: a late one proves nothing.
   doubt(lateness) {
     if (lateness > 1) {
       this.expectAnswer(1);
@@ -138,7 +138,7 @@ export class Connection {
     }
   }
 
-  // Lets go of the socket at once: a half-open one may take minutes to close.
+  // At once: a half-open socket may take minutes to close.
   drop() {
     Object.keys(this.alarms).forEach(this.cancel, this);
     if (this.socket !== null) {
@@ -162,7 +162,7 @@ export class Connection {
   }
 }
 
-// Null for what is no message of this protocol; the next one may be.
+// Null for what is no message here.
 function readObject(text) {
   try {
     const value = JSON.parse(text);

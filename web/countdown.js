@@ -51,7 +51,7 @@ export function timeAt(state, serverNow) {
   return waitsAtZero(state) ? Math.max(0, left) : left;
 }
 
-// Everything that a screen shows of one timer at one instant. `changesIn` is the time until
+// What a screen shows of one timer at one instant. `changesIn` is the time until
 // the text changes by itself, null when it does not.
 export function reading(state, serverNow) {
   const time = timeAt(state, serverNow);
@@ -65,7 +65,7 @@ export function reading(state, serverNow) {
   };
 }
 
-// The same with no digit to be read: for a moment in which none could be vouched for.
+// The same without digits, for a moment in which none could be vouched for.
 export function masked(shown) {
   return Object.assign({}, shown, { text: shown.text.replace(/[0-9]/g, "–"), isMasked: true });
 }

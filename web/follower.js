@@ -80,7 +80,7 @@ export class Follower {
   hear(message) {
     switch (message.event) {
       case "hello": return this.greet(message);
-      case "snapshot": return this.takeSnapshot(message);
+      case "snapshot": return this.join(message);
       case "removed": return this.forget(message.timer);
       case "server":
         this.server = message;
@@ -115,8 +115,19 @@ export class Follower {
     unanswered.forEach((request) => { request.lose(); });
   }
 
-  // `subscribed` is the whole truth: what it does not tell of is gone, and after a restart
-  // of the server nothing that we knew counts any more.
+  // The parts of a long snapshot count together, so that nothing is missing meanwhile.
+  join(snapshot) {
+    if (snapshot.part > 1) {
+      snapshot = Object.assign({}, this.joined, { part: snapshot.part, timers: this.joined.timers.concat(snapshot.timers) });
+    }
+    if (snapshot.part < snapshot.parts) {
+      this.joined = snapshot;
+    } else {
+      this.takeSnapshot(snapshot);
+    }
+  }
+
+  // `subscribed` is the whole truth: what it leaves out is gone, and after a restart nothing known counts.
   takeSnapshot(snapshot) {
     if (snapshot.cause !== "subscribed") {
       snapshot.timers.forEach((state) => { this.take(state, snapshot.cause); });
@@ -134,8 +145,7 @@ export class Follower {
     this.tellLink();
   }
 
-  // What was missed comes right after the subscription. Until what was asked after that is answered, the
-  // next connection would have to ask for it again.
+  // What was missed comes right after the subscription: until what was asked next is answered, it may be lost.
   reach(revision) {
     if (this.isCaughtUp) {
       this.heard.revision = Math.max(this.heard.revision, revision);
@@ -209,8 +219,8 @@ export class Follower {
   }
 
   subscribe(since) {
-    const message = { command: "subscribe", timers: this.options.timers, interval: this.options.interval, since: since };
-    this.ask(message, ANSWER_WITHIN, (reply) => {
+    const { timers, interval } = this.options;
+    this.ask({ command: "subscribe", timers, interval, since, parts: true }, ANSWER_WITHIN, (reply) => {
       if (!reply.ok) {
         this.problem = reply.error.message;
         this.tellLink();

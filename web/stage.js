@@ -1,4 +1,4 @@
-// One timer as a stage: its part of the screen. DOM only. Every word from the wire goes in as text.
+// One timer as a stage: its part of the screen. DOM only; words from the wire go in as text.
 
 import { t, translate } from "./language.js";
 import { setAttribute, setText } from "./shell.js";

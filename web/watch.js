@@ -133,7 +133,7 @@ export class Watch {
     return !this.clock.isSynced && this.doubts > 0;
   }
 
-  // A refused handshake tells a page nothing. The same wish over HTTP is refused in words.
+  // A refused handshake tells a page nothing; HTTP refuses in words.
   askWhy() {
     const names = this.client.options.timers;
     fetch("api/timers" + (names === "*" ? "" : "/" + encodeURIComponent(names[0])), { cache: "no-store", headers: token === null ? {} : { Authorization: "Bearer " + token } })
@@ -179,7 +179,7 @@ export class Watch {
   }
 }
 
-// A clock that is set back a little must not count a second twice: the second waits.
+// A clock that is set back a little waits, and counts no second twice.
 export function withoutGoingBack(watcher, state, shown) {
   const last = watcher.last;
   const seconds = shownSeconds(shown.time, state.type);

@@ -116,6 +116,12 @@ public struct JSONWriter {
     needsComma = true
   }
 
+  public mutating func element(verbatim token: [UInt8]) {
+    separate()
+    bytes.append(contentsOf: token)
+    needsComma = true
+  }
+
   // MARK: Bytes
 
   /// Names are ours and need no escaping.

@@ -23,7 +23,7 @@ extension ClientMessage {
   /// A field's value as its kind has it; which fields a command takes is looked at later.
   private static func value(of name: String, _ text: String) throws(ErrorReply) -> JSONValue {
     switch name {
-    case "duration", "seconds", "ifRevision", "ifRun", "at":
+    case "duration", "seconds", "ifRevision", "ifRun", "at", "limit":
       return try number(name, text, "a number")
     case "warnings":
       var numbers: [JSONValue] = []

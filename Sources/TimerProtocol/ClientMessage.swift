@@ -18,8 +18,12 @@ public enum ClientRequest: Equatable, Sendable {
   case finishAll(at: Instant?, requestID: RequestKey?)
   case get(TimerID)
   case list
-  /// An interval of zero asks for changes only; `since` asks for the ends that were missed from there on.
-  case subscribe(TimerSelection, interval: Seconds, since: HistoryPoint? = nil)
+  /// A part of the list.
+  case listPage(ListPage)
+  /// An interval of zero asks for changes only; `since` asks for the ends that were missed from there on; `inParts` for
+  /// messages that are no longer than `ServerMessage.partBytesMax`.
+  case subscribe(
+    TimerSelection, interval: Seconds, since: HistoryPoint? = nil, inParts: Bool = false)
   case unsubscribe(TimerSelection)
   /// `clientTime` is given back as it was spelled.
   case sync(clientTime: ReplyTag)
@@ -39,6 +43,22 @@ public enum ClientRequest: Equatable, Sendable {
     default: false
     }
   }
+}
+
+/// Which part of the list of timers is asked for.
+public struct ListPage: Equatable, Sendable {
+  /// The most timers that it may have.
+  public let limit: Int
+  /// Those that are sorted after this name; nil: from the first one on.
+  public let after: TimerID?
+
+  public init(limit: Int, after: TimerID? = nil) {
+    self.limit = limit
+    self.after = after
+  }
+
+  /// What the limit may be.
+  public static let limits = 1...10_000
 }
 
 /// How far a client had followed the server when its connection was lost.

@@ -52,8 +52,8 @@ enum Command: String, CaseIterable {
     case .message: ["timer", "text"] + Self.conditions
     case .signal: ["timer", "signal"] + Self.conditions
     case .get: ["timer"]
-    case .list: []
-    case .subscribe: ["timer", "timers", "interval", "since"]
+    case .list: ["limit", "after"]
+    case .subscribe: ["timer", "timers", "interval", "since", "parts"]
     case .unsubscribe: ["timer", "timers"]
     case .sync: ["clientTime"]
     case .authenticate: ["token"]
@@ -80,10 +80,11 @@ enum Command: String, CaseIterable {
     case .signal: try fields.change(.signal(fields.signal()))
     case .remove: try fields.change(.remove)
     case .get: .get(try fields.timer())
-    case .list: .list
+    case .list: try fields.list()
     case .subscribe:
       .subscribe(
-        try fields.selection(), interval: try fields.interval(), since: try fields.since())
+        try fields.selection(), interval: try fields.interval(), since: try fields.since(),
+        inParts: try fields.flag("parts"))
     case .unsubscribe: .unsubscribe(try fields.selection())
     case .sync: .sync(clientTime: try fields.clientTime())
     case .authenticate: .authenticate(token: try fields.token())

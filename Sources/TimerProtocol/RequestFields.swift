@@ -76,6 +76,29 @@ struct RequestFields {
     }
   }
 
+  /// The whole list, or a page of it.
+  func list() throws(ErrorReply) -> ClientRequest {
+    let after = try string("after")
+    let limit = try limit()
+    guard after != nil || limit != nil else { return .list }
+    return .listPage(
+      ListPage(limit: limit ?? ListPage.limits.upperBound, after: try after.map(timerID)))
+  }
+
+  private func limit() throws(ErrorReply) -> Int? {
+    guard let number = try number("limit") else { return nil }
+    let rule = "a whole number from \(ListPage.limits.lowerBound) to \(ListPage.limits.upperBound)"
+    guard number == number.rounded() else {
+      throw .badRequest("\"limit\" has to be \(rule)")
+    }
+    let bounds = ListPage.limits
+    let nearest = min(max(number, Double(bounds.lowerBound)), Double(bounds.upperBound))
+    guard nearest == number else {
+      throw outOfRange("limit", rule, limit: Seconds(clamping: nearest))
+    }
+    return Int(nearest)
+  }
+
   private static let timersRule = "a list of names, or \"*\" for every timer"
 
   private func timerID(_ name: String) throws(ErrorReply) -> TimerID {

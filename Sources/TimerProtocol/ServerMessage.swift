@@ -45,6 +45,10 @@ public enum Outcome: Equatable, Sendable {
   case done
   case timer(TimerReading)
   case timers([TimerReading])
+  /// `next` is the `after` of the next page; nil at the end.
+  case page([TimerReading], next: TimerID?)
+  /// A subscription to every timer got another interval than it asked for.
+  case subscribed(interval: Seconds)
   case synced(clientTime: ReplyTag, receivedAt: Instant, sentAt: Instant)
   /// What the connection may do from here on.
   case authenticated(role: String)
@@ -56,6 +60,8 @@ public enum SnapshotCause: Hashable, Sendable {
   /// A countdown crossed zero at `at`; late when the server was down then.
   case ended(at: Instant, late: Bool)
   case restored, external
+  /// A further part of the snapshot before.
+  case continued
 
   var name: String {
     switch self {
@@ -130,6 +136,10 @@ extension Outcome {
     case .timer(let timer): writer.member("timer") { timer.write(to: &$0) }
     case .timers(let timers):
       writer.array("timers", timers) { writer, timer in writer.object(timer.write) }
+    case .page(let timers, let next):
+      writer.array("timers", timers) { writer, timer in writer.object(timer.write) }
+      if let next { writer.member("next", next.name) }
+    case .subscribed(let interval): writer.member("interval", interval)
     case .synced(let clientTime, let receivedAt, let sentAt):
       writer.member("clientTime", verbatim: clientTime.token)
       writer.member("receivedAt", receivedAt)

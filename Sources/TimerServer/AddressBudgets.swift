@@ -1,13 +1,16 @@
 import TimerCore
 
-/// How many requests each address may send by HTTP, where a connection is too easily made anew.
-struct AddressBudgets {
+/// How much each address may ask for by HTTP, where a connection is too easily made anew.
+typealias AddressBudgets = BudgetTable<String>
+
+/// One budget for each of those who ask, whatever connections they ask by.
+struct BudgetTable<Key: Hashable> {
   private let limits: RequestBudget.Limits
-  private var budgets: [String: RequestBudget] = [:]
+  private var budgets: [Key: RequestBudget] = [:]
   private var sweepAt = Self.sweepMin
 
-  /// How many addresses are remembered before those that have been calm are forgotten.
-  private static let sweepMin = 1_024
+  /// How many are remembered before those that have been calm are forgotten.
+  private static var sweepMin: Int { 1_024 }
 
   init(_ limits: RequestBudget.Limits) {
     self.limits = limits
@@ -16,9 +19,26 @@ struct AddressBudgets {
   var count: Int { budgets.count }
 
   /// Counts one request; false when it is one too many.
-  mutating func take(for network: String, at now: Instant) -> Bool {
-    if budgets[network] == nil, budgets.count >= sweepAt { sweep(at: now) }
-    return budgets[network, default: RequestBudget(limits, at: now)].take(at: now) == .granted
+  mutating func take(for key: Key, cost: Int = 1, at now: Instant) -> Bool {
+    makeRoom(for: key, at: now)
+    return budgets[key, default: RequestBudget(limits, at: now)].take(cost: cost, at: now)
+      == .granted
+  }
+
+  /// Counts what a request came to beside.
+  mutating func charge(_ cost: Int, to key: Key, at now: Instant) {
+    guard cost > 0 else { return }
+    makeRoom(for: key, at: now)
+    budgets[key, default: RequestBudget(limits, at: now)].charge(cost, at: now)
+  }
+
+  /// Whether nothing is granted to this one now.
+  func isOverdrawn(_ key: Key, at now: Instant) -> Bool {
+    budgets[key]?.isOverdrawn(at: now) ?? false
+  }
+
+  private mutating func makeRoom(for key: Key, at now: Instant) {
+    if budgets.count >= sweepAt, budgets[key] == nil { sweep(at: now) }
   }
 
   /// Who could send a whole burst again needs no remembering. Walked once per doubling at most, so that many

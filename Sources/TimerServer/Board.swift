@@ -8,6 +8,8 @@ import WebSocketTransport
 /// Decisions build on the latest decided state; whatever is shown comes from the durable one.
 struct Board {
   private var slots: [TimerID: Slot] = [:]
+  /// The names of durable timers, sorted.
+  private var durableIDs = SortedNames()
   private var pending: [UInt64: PendingChange] = [:]
   private var revisions: RevisionCounter
   private var lastTicket: UInt64 = 0
@@ -81,7 +83,14 @@ struct Board {
 
   /// What may be shown, sorted by name.
   var durableTimers: [SharedTimer] {
-    slots.values.compactMap(\.durable).sorted { $0.id < $1.id }
+    durableIDs.names.compactMap { slots[$0]?.durable }
+  }
+
+  var durableCount: Int { durableIDs.names.count }
+
+  /// What may be shown of the timers whose names are sorted after one, sorted by name; made as far as it is looked at.
+  func durableTimers(after id: TimerID?) -> some Sequence<SharedTimer> {
+    durableIDs.names(after: id).lazy.compactMap { slots[$0]?.durable }
   }
 
   /// Timers that exist as far as was decided.
@@ -113,6 +122,7 @@ struct Board {
   /// Forgets every timer, since others take their place; revisions go on above all that were given.
   mutating func beginAnew(_ server: ServerRecord) {
     slots = [:]
+    durableIDs = SortedNames()
     pending = [:]
     ownUnderWay = 0
     latestCount = 0
@@ -325,6 +335,8 @@ struct Board {
     let isEmpty = slot.durable == nil && slot.latest == nil && slot.ticket == nil
     let before = slots.updateValue(slot, forKey: id)
     if isEmpty { slots[id] = nil }
+    if slot.durable != nil, before?.durable == nil { durableIDs.insert(id) }
+    if slot.durable == nil, before?.durable != nil { durableIDs.remove(id) }
     latestCount += (slot.latest == nil ? 0 : 1) - (before?.latest == nil ? 0 : 1)
   }
 

@@ -10,10 +10,13 @@ struct Channels {
   private var lastGroup: UInt64 = 0
   private var frameKeys: [TimerID: UInt64] = [:]
   private var lastFrameKey = UInt64.max
+  private var tickRates = TickRates()
 
   private struct Group {
     let id: GroupID
     var members: Int
+    /// Who pays for its ticks: the one who opened it.
+    let payer: Payer
   }
 
   /// The group that hears a channel; nil when nobody does.
@@ -30,11 +33,29 @@ struct Channels {
     intervals[id]?.map { .ticks(.one(id), every: $0) } ?? []
   }
 
+  func hasManyTickChannels(_ id: TimerID) -> Bool {
+    (intervals[id]?.count ?? 0) > 1
+  }
+
   /// The tick channels of many timers together.
   private(set) var commonTickChannels: Set<Channel> = []
   /// The channels that hear the changes of many timers; as many as there are lists of timers among those
   /// who listen, most often one.
   private var commonChanges: [TimerScope: GroupID] = [:]
+
+  /// What the ticks of single timers would be a second that a payer pays for, in millionths, if some channels closed
+  /// that only one connection hears, and others opened.
+  func tickRate(
+    of payer: Payer, opening opened: some Sequence<Channel>, closing closed: some Sequence<Channel>
+  ) -> Int {
+    var rate = tickRates[payer]
+    for channel in opened where groups[channel] == nil { rate += channel.tickRate }
+    for channel in closed {
+      guard let group = groups[channel], group.members == 1, group.payer == payer else { continue }
+      rate -= channel.tickRate
+    }
+    return rate
+  }
 
   /// The groups that hear a timer's changes.
   func groups(hearing id: TimerID) -> [GroupID] {
@@ -44,8 +65,8 @@ struct Channels {
   }
 
   /// One more connection hears a channel; the group to join.
-  mutating func join(_ channel: Channel) -> GroupID {
-    if groups[channel] == nil { open(channel) }
+  mutating func join(_ channel: Channel, of payer: Payer) -> GroupID {
+    if groups[channel] == nil { open(channel, by: payer) }
     groups[channel]?.members += 1
     guard let group = groups[channel]?.id else { preconditionFailure("it was opened just now") }
     return group
@@ -55,7 +76,7 @@ struct Channels {
   mutating func leave(_ channel: Channel) -> GroupID? {
     guard let group = groups[channel] else { return nil }
     groups[channel]?.members -= 1
-    if group.members == 1 { close(channel, group.id) }
+    if group.members == 1 { close(channel, group) }
     return group.id
   }
 
@@ -72,26 +93,28 @@ struct Channels {
     frameKeys[id] = nil
   }
 
-  private mutating func open(_ channel: Channel) {
+  private mutating func open(_ channel: Channel, by payer: Payer) {
     lastGroup += 1
-    groups[channel] = Group(id: GroupID(lastGroup), members: 0)
+    groups[channel] = Group(id: GroupID(lastGroup), members: 0, payer: payer)
+    tickRates.add(channel.tickRate, to: payer)
     channelsByGroup[GroupID(lastGroup)] = channel
     switch channel {
-    case .ticks(.one(let id), let interval): intervals[id, default: []].insert(interval)
-    case .ticks(.every, _): commonTickChannels.insert(channel)
+    case .ticks(.one(let id), let interval, _): intervals[id, default: []].insert(interval)
+    case .ticks(.every, _, _): commonTickChannels.insert(channel)
     case .changes(.every(let scope)): commonChanges[scope] = GroupID(lastGroup)
     case .changes(.one): break
     }
   }
 
-  private mutating func close(_ channel: Channel, _ group: GroupID) {
+  private mutating func close(_ channel: Channel, _ group: Group) {
     groups[channel] = nil
-    channelsByGroup[group] = nil
+    channelsByGroup[group.id] = nil
+    tickRates.subtract(channel.tickRate, from: group.payer)
     switch channel {
-    case .ticks(.one(let id), let interval):
+    case .ticks(.one(let id), let interval, _):
       intervals[id]?.remove(interval)
       if intervals[id]?.isEmpty == true { intervals[id] = nil }
-    case .ticks(.every, _): commonTickChannels.remove(channel)
+    case .ticks(.every, _, _): commonTickChannels.remove(channel)
     case .changes(.every(let scope)): commonChanges[scope] = nil
     case .changes(.one): break
     }
@@ -101,11 +124,35 @@ struct Channels {
 /// What a group hears.
 enum Channel: Hashable {
   case changes(Scope)
-  case ticks(Scope, every: Seconds)
+  /// `inParts`: in messages that are not long.
+  case ticks(Scope, every: Seconds, inParts: Bool = false)
 
   enum Scope: Hashable {
     case one(TimerID)
     /// All timers, or those that a token is held to.
     case every(TimerScope)
+  }
+
+  /// Ticks of one timer a second, in millionths. Those of all timers are bounded by their intervals, which are few, and
+  /// cost nobody anything here.
+  var tickRate: Int {
+    guard case .ticks(.one, let interval, _) = self else { return 0 }
+    return Int(1_000_000_000_000 / max(1, interval.microseconds))
+  }
+}
+
+/// How many ticks a second the channels make that each payer has opened, in millionths.
+struct TickRates {
+  private var rates: [Payer: Int] = [:]
+
+  subscript(payer: Payer) -> Int { rates[payer] ?? 0 }
+
+  mutating func add(_ rate: Int, to payer: Payer) {
+    if rate > 0 { rates[payer, default: 0] += rate }
+  }
+
+  mutating func subtract(_ rate: Int, from payer: Payer) {
+    guard rate > 0, let sum = rates[payer] else { return }
+    rates[payer] = sum > rate ? sum - rate : nil
   }
 }

@@ -51,10 +51,10 @@ struct Grant: Equatable, Sendable {
     case .get(let id):
       try check(.view)
       try check([id])
-    case .subscribe(.timers(let ids), _, _):
+    case .subscribe(.timers(let ids), _, _, _):
       try check(.view)
       try check(ids)
-    case .list, .subscribe(.all, _, _), .unsubscribe: try check(.view)
+    case .list, .listPage, .subscribe(.all, _, _, _), .unsubscribe: try check(.view)
     }
   }
 

@@ -66,7 +66,7 @@ extension HTTPRoute {
       throw Self.otherMethod(Self.reading)
     case ["metrics"]: self = try .metrics.only(Self.reading, request)
     case ["api", "timers"]:
-      self = try .command(try Self.message("list", nil, request)).only(Self.reading, request)
+      self = try .command(try Self.list(request)).only(Self.reading, request)
     case ["api", "qr"]: self = try Self.qrCode(request)
     // As in a subscription, `*` stands for every timer.
     case ["api", "timers", "*", "finishAll"]:
@@ -166,6 +166,21 @@ extension HTTPRoute {
     let fields = try fields(request)
     do {
       return try ClientMessage(command: command, timer: timer, fields: fields, body: request.body)
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  /// The whole list, or the page of it that `?limit=50&after=NAME` asks for.
+  private static func list(_ request: HTTPRequest) throws(Refusal) -> ClientMessage {
+    let query = request.query.filter { $0.name == "limit" || $0.name == "after" }
+    guard reading.contains(request.method), !query.isEmpty else {
+      return try message("list", nil, request)
+    }
+    let fields = try fields(request)
+    do {
+      return try ClientMessage(
+        command: "list", timer: nil, fields: fields, query: query.map { ($0.name, $0.value) })
     } catch {
       throw Refusal(error)
     }

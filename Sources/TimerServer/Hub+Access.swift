@@ -13,24 +13,31 @@ extension Hub {
   /// What a request's head is good for. Where no tokens are set up, one that is brought along is no
   /// reason to send somebody away.
   mutating func grant(
-    _ credentials: Credentials, from address: String, at now: Instant, _ actions: inout HubActions
+    _ credentials: Credentials, from peer: Peer, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) -> Grant {
     guard tokens != nil, let secret = credentials.secret else { return anonymousGrant }
-    return Grant(try token(secret, from: address, at: now, &actions))
+    return Grant(try token(secret, from: peer, at: now, &actions))
   }
 
   private mutating func token(
-    _ secret: String, from address: String, at now: Instant, _ actions: inout HubActions
+    _ secret: String, from peer: Peer, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) -> Token {
     guard let tokens else {
       throw ErrorReply(
         .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
     }
+    // Whether it is a wrong one is not known before it has cost what a wrong one costs.
+    guard !arrivals.isOverdrawn(peer.network, at: now) else {
+      throw ErrorReply(
+        .rateLimited, "too many wrong tokens or connections came from your address; wait a second")
+    }
     let digest = TokenDigest(of: secret)
     guard let token = digest.flatMap({ tokens.token($0, at: wallTime(at: now)) }) else {
       counters.wrongTokens += 1
+      arrivals.charge(RequestCost.wrongToken, to: peer.network, at: now)
       actions.refusals.append(.wrongToken)
-      actions.log(.debug, "a token that is not known, or no longer, was presented from \(address)")
+      actions.log(
+        .debug, "a token that is not known, or no longer, was presented from \(peer.address)")
       throw ErrorReply(
         .unauthorized, "this token is not known here, or no longer; ask for a new one")
     }
@@ -67,7 +74,7 @@ extension Hub {
     _ actions: inout HubActions
   ) -> ServerMessage {
     do throws(ErrorReply) {
-      let token = try token(secret, from: session.address, at: now, &actions)
+      let token = try token(secret, from: session.peer, at: now, &actions)
       let published = board.publishedRevision
       resubscribe(session, .all, at: now, &actions) {
         $0.accept(Grant(token), at: published)
@@ -76,7 +83,10 @@ extension Hub {
       return .accepted(tag, .authenticated(role: token.role.rawValue))
     } catch {
       counters.refusals[error.code, default: 0] += 1
-      if tokens != nil { session.wrongTokens += 1 }
+      if tokens != nil, error.code == .unauthorized {
+        session.wrongTokens += 1
+        charge(RequestCost.wrongToken, to: session, at: now)
+      }
       return .refused(tag, error, timer: nil)
     }
   }
@@ -142,15 +152,25 @@ extension Hub {
   }
 }
 
+/// Where somebody comes from.
+struct Peer {
+  let address: String
+  /// As in `Handshake.peerNetwork`.
+  let network: String
+}
+
 /// Why the server ended a connection.
 enum Dismissal: String, CaseIterable {
   case token, rate
+  /// Too many handshakes or wrong tokens came from its address.
+  case arrivals
   /// Another data folder was put in place.
   case restored
 
   var code: CloseCode {
     switch self {
     case .token, .rate: .policyViolation
+    case .arrivals: .tryAgainLater
     case .restored: .serviceRestart
     }
   }
@@ -160,6 +180,7 @@ enum Dismissal: String, CaseIterable {
     switch self {
     case .token: "wrong token, or one that was removed, changed or ended"
     case .rate: "too many requests"
+    case .arrivals: "too many connections at once from this address; come back later"
     case .restored: "the timers were restored; come back"
     }
   }

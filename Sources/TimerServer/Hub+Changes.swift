@@ -157,9 +157,13 @@ extension Hub {
   /// A timer's durable state has changed: its ticks and its zero are reckoned anew.
   mutating func follow(_ id: TimerID, at now: Instant) {
     followZero(id)
+    tickTexts.forget()
     let durable = board.durable(id)
+    let wasEmpty = running.isEmpty
     if durable?.isRunning == true { running.insert(id) } else { running.remove(id) }
     for channel in channels.tickChannels(of: id) { schedule(channel, at: now) }
+    // The instants of these depend on the server clock alone.
+    guard running.isEmpty != wasEmpty else { return }
     for channel in channels.commonTickChannels { schedule(channel, at: now) }
   }
 
@@ -170,7 +174,8 @@ extension Hub {
 
   /// Sets the next tick of a channel after `now`, if there is to be one.
   mutating func schedule(_ channel: Channel, at now: Instant) {
-    guard let group = channels.group(channel), case .ticks(let scope, let interval) = channel else {
+    guard let group = channels.group(channel), case .ticks(let scope, let interval, _) = channel
+    else {
       return
     }
     switch scope {
@@ -185,7 +190,8 @@ extension Hub {
   mutating func tick(
     _ group: GroupID, due: Instant, at now: Instant, _ actions: inout HubActions
   ) {
-    guard let channel = channels.channel(group), case .ticks(let scope, let interval) = channel
+    guard let channel = channels.channel(group),
+      case .ticks(let scope, let interval, let inParts) = channel
     else {
       return
     }
@@ -198,13 +204,41 @@ extension Hub {
     schedule(channel, at: due)
     switch scope {
     case .one(let id):
-      guard let timer = board.durable(id) else { return }
-      broadcastTick([TimerReading(timer, at: due)], to: group, &actions)
+      guard let text = tickText(of: id, at: due) else { return }
+      broadcastTick([text], to: group, &actions)
     case .every(let timerScope):
-      let timers = running.filter(timerScope.contains).sorted().compactMap { board.durable($0) }
-      guard !timers.isEmpty else { return }
-      broadcastTick(timers.map { TimerReading($0, at: due) }, to: group, &actions)
+      let texts = tickTexts(of: timerScope, inParts: inParts, at: due)
+      if !texts.isEmpty { broadcastTick(texts, to: group, &actions) }
     }
+  }
+
+  /// The tick of one timer; made once for all intervals that meet there.
+  private mutating func tickText(of id: TimerID, at due: Instant) -> [UInt8]? {
+    let isShared = channels.hasManyTickChannels(id)
+    if isShared, let text = tickTexts.texts(of: .one(id), at: due)?.first { return text }
+    guard let timer = board.durable(id) else { return nil }
+    let text = ServerMessage.snapshot(.tick, [TimerReading(timer, at: due)]).text
+    if isShared { tickTexts.keep([text], of: .one(id), at: due) }
+    return text
+  }
+
+  /// The tick of all timers that run and that somebody may see; empty when there is none. Made once, whoever hears it at
+  /// which interval.
+  private mutating func tickTexts(
+    of scope: TimerScope, inParts: Bool, at due: Instant
+  ) -> [[UInt8]] {
+    let subject = TickTexts.Subject.every(scope, inParts: inParts)
+    if let texts = tickTexts.texts(of: subject, at: due) { return texts }
+    let timers = running.filter(scope.contains).sorted().compactMap { board.durable($0) }
+      .map { TimerReading($0, at: due) }
+    var texts: [[UInt8]] = []
+    if !timers.isEmpty {
+      texts =
+        inParts
+        ? ServerMessage.parts(of: .tick, timers) : [ServerMessage.snapshot(.tick, timers).text]
+    }
+    tickTexts.keep(texts, of: subject, at: due)
+    return texts
   }
 
   /// A timer as it may be shown.
@@ -272,9 +306,9 @@ extension Hub {
   }
 
   private mutating func broadcastTick(
-    _ readings: [TimerReading], to group: GroupID, _ actions: inout HubActions
+    _ texts: [[UInt8]], to group: GroupID, _ actions: inout HubActions
   ) {
-    let frame = Frame(ServerMessage.snapshot(.tick, readings).text, replaces: group.number)
+    let frame = Frame(texts, replaces: group.number)
     actions.transport.append(.broadcast(frame, to: group))
     counters.broadcasts += 1
   }

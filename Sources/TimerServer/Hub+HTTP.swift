@@ -14,8 +14,14 @@ extension Hub {
     if let refusal = options.access.refusal(of: request) {
       return refuse(refusal, to: id, &actions)
     }
-    guard httpBudgets.take(for: request.peerNetwork, at: now) else {
-      return refuseForHaste(id, &actions)
+    let reading = RequestCost.reading(request.body.count)
+    guard httpBudgets.take(for: request.peerNetwork, cost: reading, at: now) else {
+      let error = ErrorReply(
+        .rateLimited,
+        "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
+      )
+      actions.refusals.append(.hasteOfAddress)
+      return refuse(error, id, &actions)
     }
     if let answer = options.access.preflight(request) {
       actions.transport.append(.respond(answer, to: id))
@@ -24,10 +30,15 @@ extension Hub {
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
     guard let grant = grant(request, id, at: now, &actions) else { return }
     do throws(ErrorReply) {
+      guard
+        payers.take(for: Payer(grant, network: request.peerNetwork), cost: reading, at: now)
+      else {
+        actions.refusals.append(.hasteTogether)
+        throw tooHastyTogether
+      }
       try answer(route, request, grant, id, at: now, &actions)
     } catch {
-      count(error.code, &actions)
-      respond(.refused(.none, error, timer: nil), to: id, &actions)
+      refuse(error, id, &actions)
     }
   }
 
@@ -35,9 +46,11 @@ extension Hub {
   private mutating func grant(
     _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) -> Grant? {
+    let peer = Peer(address: request.peerAddress, network: request.peerNetwork)
     do throws(ErrorReply) {
-      return try grant(Credentials(request), from: request.peerAddress, at: now, &actions)
+      return try grant(Credentials(request), from: peer, at: now, &actions)
     } catch {
+      // A token that is not known is told by itself.
       counters.refusals[error.code, default: 0] += 1
       respond(.refused(.none, error, timer: nil), to: id, &actions)
       return nil
@@ -51,10 +64,16 @@ extension Hub {
     switch route {
     case .success(.metrics):
       try grant.checkSeesAll()
+      charge(RequestCost.metrics, request, grant, at: now)
       actions.transport.append(.respond(metrics, to: id))
     case .success(.qrCode(let text)):
       try grant.check(.view)
-      actions.transport.append(.respond(picture(of: text), to: id))
+      let cost = qrShelf.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
+      charge(cost, request, grant, at: now)
+      let payer = Payer(grant, network: request.peerNetwork)
+      if mayBegin(cost, at: now, or: .picture(text, id), of: payer) {
+        draw(text, id, at: now, &actions)
+      }
     case .success(.command(let message)):
       counters.messagesReceived += 1
       command(message, request, grant, id, at: now, &actions)
@@ -77,17 +96,19 @@ extension Hub {
     actions.transport.append(.respond(refusal.response, to: id))
   }
 
-  private mutating func refuseForHaste(_ id: RequestID, _ actions: inout HubActions) {
-    counters.refusals[.rateLimited, default: 0] += 1
-    actions.refusals.append(.hasteOfAddress)
-    let error = ErrorReply(
-      .rateLimited,
-      "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
-    )
-    let response = HTTPResponse(
-      status: error.code.httpStatus, headers: [Self.notStored, HTTPHeader("Retry-After", "1")],
-      body: ServerMessage.refused(.none, error, timer: nil).text)
-    actions.transport.append(.respond(response, to: id))
+  private mutating func refuse(
+    _ error: ErrorReply, _ id: RequestID, _ actions: inout HubActions
+  ) {
+    count(error.code, &actions)
+    respond(.refused(.none, error, timer: nil), to: id, &actions)
+  }
+
+  /// Counts what a request costs beside being read.
+  private mutating func charge(
+    _ cost: Int, _ request: HTTPRequest, _ grant: Grant, at now: Instant
+  ) {
+    httpBudgets.charge(cost, to: request.peerNetwork, at: now)
+    payers.charge(cost, to: Payer(grant, network: request.peerNetwork), at: now)
   }
 
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
@@ -110,17 +131,34 @@ extension Hub {
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
+    let cost = cost(of: message.request)
+    charge(cost, request, grant, at: now)
     if message.request.isChange {
       change(message, by: .http(id), Caller(request, grant), at: now, &actions)
       return
     }
+    let job = Job.command(message, request, grant, id)
+    let payer = Payer(grant, network: request.peerNetwork)
+    if mayBegin(cost, at: now, or: job, of: payer) {
+      look(message, request, grant, id, at: now, &actions)
+    }
+  }
+
+  /// Answers what changes nothing.
+  mutating func look(
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    at now: Instant, _ actions: inout HubActions
+  ) {
+    let expected = cost(of: message.request)
+    var cost = expected
     do {
       let outcome = try look(message.request, as: grant, receivedAt: now, at: now)
       if case .timer(let reading) = outcome, reading.isNoNewer(than: request) {
         let answer = HTTPResponse(status: 304, headers: [Self.revalidated, reading.entityTag])
         actions.transport.append(.respond(answer, to: id))
       } else {
-        respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions)
+        cost = RequestCost.writing(
+          respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions))
       }
     } catch {
       count(error.code, &actions)
@@ -129,24 +167,30 @@ extension Hub {
       }
       respond(.refused(message.tag, error, timer: nil), to: id, &actions)
     }
+    charge(cost - expected, request, grant, at: now)
+    spend(max(cost, expected), at: now)
   }
 
+  /// Answers, and gives the bytes of the body.
+  @discardableResult
   func respond(
     _ message: ServerMessage, to id: RequestID, caching: HTTPHeader = notStored,
     _ actions: inout HubActions
-  ) {
+  ) -> Int {
     var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
     switch message {
     case .accepted(_, .timer(let reading)): response.headers.append(reading.entityTag)
     case .refused(_, let error, let timer):
       response.status = error.code.httpStatus
       if let timer { response.headers.append(timer.entityTag) }
+      if error.code == .rateLimited { response.headers.append(HTTPHeader("Retry-After", "1")) }
       if error.code == .unauthorized {
         response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
       }
     default: break
     }
     actions.transport.append(.respond(response, to: id))
+    return response.body.count
   }
 
   /// A state is right for an instant only; a validator may be kept, the body not be reused unasked.
@@ -207,10 +251,24 @@ extension Hub {
     return HTTPResponse(status: 200, headers: [Self.notStored], body: health.text)
   }
 
-  private func picture(of text: QRText) -> HTTPResponse {
-    guard let code = QRCode(text) else { return HTTPResponse(status: 500) }
+  /// Answers a request for a QR code.
+  mutating func draw(
+    _ text: QRText, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  ) {
+    actions.transport.append(.respond(picture(of: text, at: now), to: id))
+  }
+
+  private mutating func picture(of text: QRText, at now: Instant) -> HTTPResponse {
+    var picture = qrShelf.picture(of: text)
+    if picture == nil, let code = QRCode(text) {
+      let svg = code.svg
+      qrShelf.keep(svg, of: text)
+      spend(RequestCost.qrCode(text), at: now)
+      picture = svg
+    }
+    guard let picture else { return HTTPResponse(status: 500) }
     return HTTPResponse(
-      status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: code.svg)
+      status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: picture)
   }
 
   private func readiness(isBare: Bool) -> HTTPResponse {

@@ -187,7 +187,9 @@ extension Outcome {
     switch self {
     case .timer(let reading): scope.contains(reading.timer.id) ? self : .done
     case .timers(let readings): .timers(readings.filter { scope.contains($0.timer.id) })
-    case .done, .synced, .authenticated: self
+    case .page(let readings, let next):
+      .page(readings.filter { scope.contains($0.timer.id) }, next: next)
+    case .done, .synced, .authenticated, .subscribed: self
     }
   }
 }

@@ -10,11 +10,16 @@ extension Hub {
     _ actions: inout HubActions
   ) {
     counters.connectionsOpened += 1
+    let peer = Peer(address: handshake.peerAddress, network: handshake.peerNetwork)
+    guard arrivals.take(for: peer.network, cost: RequestCost.handshake, at: now) else {
+      return turnBack(connection, &actions)
+    }
     let grant: Grant
     do {
       let credentials = Credentials(handshake)
-      grant = try self.grant(credentials, from: handshake.peerAddress, at: now, &actions)
+      grant = try self.grant(credentials, from: peer, at: now, &actions)
     } catch {
+      if error.code == .rateLimited { return turnBack(connection, &actions) }
       return turnAway(connection, error, at: now, &actions)
     }
     if let token = grant.token {
@@ -31,13 +36,24 @@ extension Hub {
     subscribe(session, handshake.query, at: now, &actions)
   }
 
+  /// Closes a connection of an address that has made too many, before it costs anything.
+  private mutating func turnBack(_ connection: ConnectionID, _ actions: inout HubActions) {
+    let why = Dismissal.arrivals
+    counters.dismissals[why, default: 0] += 1
+    actions.refusals.append(.arrivals)
+    actions.transport.append(.close(connection, why.code, reason: why.reason))
+  }
+
   /// Subscribes as the URL asks.
   private mutating func subscribe(
     _ session: Session, _ query: [QueryItem], at now: Instant, _ actions: inout HubActions
   ) {
     do {
-      guard let wish = try SubscriptionQuery(query) else { return }
-      try subscribe(session, wish.subscription, as: session.grant, at: now, &actions) { _ in }
+      guard let wish = try SubscriptionQuery(query)?.subscription else { return }
+      let cost = cost(of: wish.request)
+      charge(cost, to: session, isFullSet: true, at: now)
+      _ = session.owed.append(.wished(wish, session.grant))
+      flush(session, at: now, &actions)
     } catch {
       count(error.code, &actions)
       actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
@@ -55,18 +71,18 @@ extension Hub {
     _ text: [UInt8], from connection: ConnectionID, at now: Instant, _ actions: inout HubActions
   ) {
     guard let session = sessions[connection] else { return }
-    let verdict = session.budget.take(at: now)
+    let refusal = refusal(of: session, cost: RequestCost.reading(text.count), at: now)
     counters.messagesReceived += 1
     let message = Result { () throws(MalformedMessage) in try ClientMessage(text) }
-    if verdict == .granted {
-      take(message, from: session, at: now, &actions)
+    if let refusal {
+      actions.refusals.append(refusal.reason)
+      refuseForHaste(message, refusal.error, from: session)
     } else {
-      actions.refusals.append(.hasteOfConnection)
-      refuseForHaste(message, from: session)
+      take(message, from: session, at: now, &actions)
     }
     flush(session, at: now, &actions)
     holdBack(session, &actions)
-    if verdict == .exhausted { dismiss(connection, .rate, &actions) }
+    if refusal?.isExhausted == true { dismiss(connection, .rate, &actions) }
     if session.wrongTokens >= Self.wrongTokensMax {
       dismiss(connection, .token, &actions)
     }
@@ -84,6 +100,8 @@ extension Hub {
       counters.refusals[malformed.error.code, default: 0] += 1
       _ = session.owed.append(.malformed(malformed, session.grant))
     case .success(let message):
+      let cost = cost(of: message.request, on: session)
+      charge(cost, to: session, isFullSet: message.request.isSubscription, at: now)
       if message.request.isChange {
         let requester = Requester.connection(session.id, place: session.owed.append(.awaited))
         change(message, by: requester, session.caller, at: now, &actions)
@@ -98,7 +116,7 @@ extension Hub {
   }
 
   private mutating func refuseForHaste(
-    _ message: Result<ClientMessage, MalformedMessage>, from session: Session
+    _ message: Result<ClientMessage, MalformedMessage>, _ error: ErrorReply, from session: Session
   ) {
     counters.refusals[.rateLimited, default: 0] += 1
     let tag: ReplyTag
@@ -106,9 +124,6 @@ extension Hub {
     case .success(let message): tag = message.tag
     case .failure(let malformed): tag = malformed.tag
     }
-    let error = ErrorReply(
-      .rateLimited,
-      "more than \(options.requests.perSecond) requests a second; wait a second, and send fewer")
     _ = session.owed.append(.ready(.refused(tag, error, timer: nil)))
   }
 
@@ -124,8 +139,8 @@ extension Hub {
     actions.transport.append(.holdBack(session.id))
   }
 
-  /// Reads again from those who have got half of what they waited for. All that is owed waits for the disk,
-  /// so each of them is thought of again.
+  /// Reads again from those who have got half of what they waited for. All that is owed waits for the disk or for its
+  /// turn, so each of them is thought of again.
   mutating func readOn(_ actions: inout HubActions) {
     guard !heldBack.isEmpty, board.pendingCount <= options.pendingMax / 2 else { return }
     let ready = heldBack.filter { (sessions[$0]?.owed.count ?? 0) <= options.repliesMax / 2 }
@@ -170,21 +185,58 @@ extension Hub {
     flush(session, at: now, &actions)
   }
 
-  /// Answers a connection as far as nothing before is still on its way to the disk.
-  private mutating func flush(
-    _ session: Session, at now: Instant, _ actions: inout HubActions
-  ) {
-    while let entry = session.owed.takeFirst() {
-      switch entry {
-      case .awaited: return
-      case .ready(let message): actions.send(message.text, to: session.id)
-      case .deferred(let message, let receivedAt, let grant):
-        answer(message, receivedAt: receivedAt, as: grant, on: session, at: now, &actions)
-      case .malformed(let malformed, let grant):
-        let timer = malformed.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
-        let refusal = ServerMessage.refused(malformed.tag, malformed.error, timer: timer)
-        actions.send(refusal.text, to: session.id)
+  /// Answers a connection as far as nothing before is still on its way to the disk, or waits for its turn.
+  mutating func flush(_ session: Session, at now: Instant, _ actions: inout HubActions) {
+    while !session.awaitsTurn, let entry = session.owed.first {
+      if case .awaited = entry { return }
+      let job = Job.reply(session.id)
+      guard mayBegin(cost(of: entry, on: session), at: now, or: job, of: session.payer) else {
+        session.awaitsTurn = true
+        return
       }
+      answerFirst(session, at: now, &actions)
+    }
+  }
+
+  /// What the first reply is expected to cost.
+  private func cost(of entry: ReplyQueue.Entry, on session: Session) -> Int {
+    switch entry {
+    case .deferred(let message, _, _): cost(of: message.request, on: session)
+    case .wished(let subscription, _): cost(of: subscription.request, on: session)
+    case .awaited, .ready, .malformed: 0
+    }
+  }
+
+  /// Sends the first reply that a connection is owed, and counts what it came to.
+  mutating func answerFirst(_ session: Session, at now: Instant, _ actions: inout HubActions) {
+    guard let entry = session.owed.takeFirst() else { return }
+    let expected = cost(of: entry, on: session)
+    let sentBefore = actions.sentBytes
+    answer(entry, on: session, at: now, &actions)
+    let cost = RequestCost.writing(actions.sentBytes - sentBefore)
+    if cost > expected { charge(cost - expected, to: session, at: now) }
+    spend(max(cost, expected), at: now)
+  }
+
+  private mutating func answer(
+    _ entry: ReplyQueue.Entry, on session: Session, at now: Instant, _ actions: inout HubActions
+  ) {
+    switch entry {
+    case .awaited: return
+    case .ready(let message): actions.send(message.text, to: session.id)
+    case .deferred(let message, let receivedAt, let grant):
+      answer(message, receivedAt: receivedAt, as: grant, on: session, at: now, &actions)
+    case .wished(let subscription, let grant):
+      do {
+        try subscribe(session, subscription, as: grant, at: now, &actions) { _, _ in }
+      } catch {
+        count(error.code, &actions)
+        actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
+      }
+    case .malformed(let malformed, let grant):
+      let timer = malformed.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
+      let refusal = ServerMessage.refused(malformed.tag, malformed.error, timer: timer)
+      actions.send(refusal.text, to: session.id)
     }
   }
 
@@ -196,10 +248,11 @@ extension Hub {
     let tag = message.tag
     do throws(ErrorReply) {
       switch message.request {
-      case .subscribe(let selection, let interval, let since):
-        let subscription = Subscription(selection, interval: interval, since: since)
-        try subscribe(session, subscription, as: grant, at: now, &actions) { actions in
-          actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
+      case .subscribe(let selection, let interval, let since, let inParts):
+        let subscription = Subscription(
+          selection, interval: interval, since: since, inParts: inParts)
+        try subscribe(session, subscription, as: grant, at: now, &actions) { outcome, actions in
+          actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
         }
       case .unsubscribe(let selection):
         try grant.check(message.request)
@@ -228,6 +281,7 @@ extension Hub {
       guard let timer = reading(id, at: now) else { throw ErrorReply(.unknownTimer, timer: id) }
       return .timer(timer)
     case .list: return .timers(shown(.all, to: grant, at: now))
+    case .listPage(let page): return self.page(page, for: grant, at: now)
     case .sync(let clientTime):
       return .synced(clientTime: clientTime, receivedAt: receivedAt, sentAt: now)
     case .authenticate, .subscribe, .unsubscribe, .change, .finishAll:
@@ -243,7 +297,7 @@ extension Hub {
   /// no more than it is allowed now, as if that had come after the subscription.
   private mutating func subscribe(
     _ session: Session, _ subscription: Subscription, as grant: Grant, at now: Instant,
-    _ actions: inout HubActions, confirm: (inout HubActions) -> Void
+    _ actions: inout HubActions, confirm: (Outcome, inout HubActions) -> Void
   ) throws(ErrorReply) {
     let selection = subscription.selection
     try grant.check(.subscribe(selection, interval: subscription.interval))
@@ -252,20 +306,42 @@ extension Hub {
         .tooManySubscriptions,
         "a connection has at most \(options.subscriptionsMax) subscriptions; \"*\" is one for all")
     }
-    confirm(&actions)
+    let interval = subscription.intervalGiven
+    try checkTicks(of: session, selection, every: interval)
+    confirm(
+      interval == subscription.interval ? .done : .subscribed(interval: interval), &actions)
     let timers = shown(selection, to: grant, at: now)
-    actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
+    if subscription.inParts {
+      actions.send(Frame(ServerMessage.parts(of: .subscribed, timers)), to: session.id)
+    } else {
+      actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
+    }
     let published = board.publishedRevision
     // What it was sent on this connection already is not sent again.
     let missed = missedEnds(subscription, of: session, at: now)
     resubscribe(session, selection, at: now, &actions) {
-      $0.subscribe(selection, interval: subscription.interval)
+      $0.subscribe(selection, interval: interval, inParts: subscription.inParts)
       if $0.grant != grant { $0.accept($0.grant, at: published) }
     }
     for (id, ends) in missed where session.hears(id) {
       if subscription.since == nil, !session.heardEnds.insert(id).inserted { continue }
       send(ends, of: id, to: session, at: now, &actions)
     }
+  }
+
+  /// Refuses ticks of single timers that would be too many of one token, or of the visitors of one address: others may
+  /// share their channels, but at an interval that nobody else has each is work of its own, for ever.
+  private func checkTicks(
+    of session: Session, _ selection: TimerSelection, every interval: Seconds
+  ) throws(ErrorReply) {
+    guard case .timers(let ids) = selection, interval > .zero else { return }
+    let change = session.tickChannels(of: Set(ids), at: interval)
+    let rate = channels.tickRate(of: session.payer, opening: change.opened, closing: change.closed)
+    guard rate > options.ticksMax * 1_000_000 else { return }
+    throw ErrorReply(
+      .tooManySubscriptions,
+      "these ticks would be more than \(options.ticksMax) a second of your address or token, over all connections; "
+        + "take a longer interval, one that others have, such as 0.1 or 1, or \"*\" for all timers")
   }
 
   /// The ends that a new subscription brings, by timers: those that a client missed by its own account, or, of one that
@@ -292,6 +368,15 @@ extension Hub {
     }
   }
 
+  private func page(_ page: ListPage, for grant: Grant, at now: Instant) -> Outcome {
+    var timers: [TimerReading] = []
+    for timer in board.durableTimers(after: page.after) where grant.shows(timer.id) {
+      if timers.count == page.limit { return .page(timers, next: timers.last?.timer.id) }
+      timers.append(TimerReading(timer, at: now))
+    }
+    return .page(timers, next: nil)
+  }
+
   private func shown(
     _ selection: TimerSelection, to grant: Grant, at now: Instant
   ) -> [TimerReading] {
@@ -315,7 +400,7 @@ extension Hub {
     }
     for channel in after.subtracting(before) {
       let isNew = channels.group(channel) == nil
-      actions.transport.append(.join(session.id, channels.join(channel)))
+      actions.transport.append(.join(session.id, channels.join(channel, of: session.payer)))
       if isNew { schedule(channel, at: now) }
     }
   }
@@ -338,5 +423,18 @@ extension Hub {
       let ended = SnapshotCause.ended(at: end, late: true)
       actions.send(ServerMessage.snapshot(ended, [timer]).text, to: session.id)
     }
+  }
+}
+
+extension Subscription {
+  /// The same as a request.
+  fileprivate var request: ClientRequest {
+    .subscribe(selection, interval: interval, since: since, inParts: inParts)
+  }
+}
+
+extension ClientRequest {
+  fileprivate var isSubscription: Bool {
+    if case .subscribe = self { true } else { false }
   }
 }

@@ -12,6 +12,14 @@ struct Hub {
   var history: String
   var board: Board
   var httpBudgets: AddressBudgets
+  /// What all connections of one payer may ask for together.
+  var payers: BudgetTable<Payer>
+  /// Handshakes and wrong tokens of each address.
+  var arrivals: AddressBudgets
+  /// Costly work that waits.
+  var turns: TurnQueue<Job>
+  var tickTexts = TickTexts()
+  var qrShelf = QRShelf()
   var sessions: [ConnectionID: Session] = [:]
   /// Connections that are not read for now.
   var heldBack: Set<ConnectionID> = []
@@ -43,6 +51,8 @@ struct Hub {
   /// What can be due.
   enum Deadline: Hashable {
     case tick(GroupID)
+    /// Costly work may go on.
+    case turn
     /// The next token ends.
     case tokenEnd
     /// The server looks at the wall clock.
@@ -71,6 +81,9 @@ struct Hub {
     self.options = options
     history = contents.history.isEmpty ? options.epoch : contents.history
     httpBudgets = AddressBudgets(options.httpRequests)
+    payers = BudgetTable(options.sharedRequests)
+    arrivals = AddressBudgets(options.arrivals)
+    turns = TurnQueue(at: now)
     board = Board(clock: clock, server: contents.server)
     board.restoreClocks(contents, at: now)
     // From here on everything is on the clock of this process.
@@ -150,6 +163,7 @@ struct Hub {
   ) {
     switch deadline {
     case .tick(let group): tick(group, due: due, at: now, &actions)
+    case .turn: takeTurns(at: now, &actions)
     case .tokenEnd: followTokens(at: now, &actions)
     // The server has looked before it handed this over.
     case .wallClock: deadlines.set(.wallClock, now + Self.wallClockPause)
@@ -214,6 +228,7 @@ struct Hub {
     actions.writes += board.markUndelivered(at: now)
     deadlines.remove(.stop)
     deadlines.remove(.wallClock)
+    deadlines.remove(.turn)
     actions.transport.append(.stop)
   }
 }
@@ -234,6 +249,14 @@ public struct HubOptions: Sendable {
   var requests = RequestBudget.Limits()
   /// Requests a second by HTTP of one address.
   var httpRequests = RequestBudget.Limits()
+  /// Requests a second of one token, or of all visitors of one address, over all connections.
+  var sharedRequests: RequestBudget.Limits { requests.times(10) }
+  /// What one address may cost by handshakes and wrong tokens: thousands of screens that come back at once are let in.
+  var arrivals: RequestBudget.Limits {
+    RequestBudget.Limits(perSecond: max(10_000, sharedRequests.perSecond))
+  }
+  /// Ticks of single timers a second on channels that one token, or the visitors of one address, have opened.
+  var ticksMax = 20_000
   /// Replies that one connection may wait for; with so many it is not read until half of them are out.
   public var repliesMax = 64
   /// Changes that may wait for the disk in all; with so many, who asks for one more is not read until half

@@ -10,9 +10,16 @@ struct HubActions {
   var log: [LogLine] = []
   /// What was refused, for the log to tell in few lines.
   var refusals: [RefusalReason] = []
+  /// How many bytes were sent to single connections.
+  private(set) var sentBytes = 0
 
   mutating func send(_ text: [UInt8], to connection: ConnectionID) {
-    transport.append(.send(Frame(text), to: connection))
+    send(Frame(text), to: connection)
+  }
+
+  mutating func send(_ frame: Frame, to connection: ConnectionID) {
+    sentBytes += frame.byteCount
+    transport.append(.send(frame, to: connection))
   }
 
   mutating func log(_ level: LogLevel, _ text: String) {
@@ -28,4 +35,11 @@ enum HubEvent {
   case tokens(TokenBook?)
   /// The wall clock is so far ahead of the server clock from here on.
   case wallOffset(Seconds)
+}
+
+extension Frame {
+  /// Messages that go out together; there is at least one.
+  init(_ texts: [[UInt8]], replaces: UInt64? = nil) {
+    self.init(texts.first ?? [], further: Array(texts.dropFirst()), replaces: replaces)
+  }
 }

@@ -7,7 +7,7 @@ public struct NetworkSettings: Sendable {
   public var keyPath: String?
   /// Whole seconds in which a request or a handshake has to arrive.
   public var handshakeSeconds = 10
-  public var connectionsPerAddressMax = 256
+  public var connectionsPerAddressMax = 512
   public var httpConnectionsMax = 1_024
   public var messageBytesMax = 16_384
   public var headBytesMax = 16_384

@@ -6,7 +6,9 @@ enum RefusalReason: Equatable, Sendable {
   /// A change by GET, where none is taken.
   case getNotAllowed
   case noToken, wrongToken
-  case hasteOfConnection, hasteOfAddress
+  case hasteOfConnection, hasteOfAddress, hasteTogether
+  /// Handshakes and wrong tokens of one address.
+  case arrivals
   case tooManyTimers, tooManySubscriptions
   case transport(TransportRefusal)
 }
@@ -65,6 +67,14 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(
         .warning,
         "for too many requests by HTTP of one address; --http-requests COUNT allows more")
+    case .hasteTogether:
+      self.init(
+        .warning,
+        "for too many requests of one token or address over all connections; --requests COUNT allows "
+          + "ten times COUNT")
+    case .arrivals:
+      self.init(
+        .warning, "for too many handshakes or wrong tokens of one address at once", of: .connection)
     case .tooManyTimers:
       self.init(.warning, "for one timer too many; --timers COUNT allows more")
     case .tooManySubscriptions:

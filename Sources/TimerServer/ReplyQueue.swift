@@ -14,6 +14,8 @@ struct ReplyQueue {
     /// Asks for a state: looked up when its turn comes, when all before it is durable, and judged by what the
     /// connection was allowed when it asked.
     case deferred(ClientMessage, receivedAt: Instant, Grant)
+    /// A subscription that the URL asked for.
+    case wished(Subscription, Grant)
     /// Makes no sense; the timer's state stands beside the error, as of its turn.
     case malformed(MalformedMessage, Grant)
   }
@@ -32,6 +34,8 @@ struct ReplyQueue {
     precondition(place >= firstPlace, "a reply is resolved once")
     entries[place - firstPlace] = .ready(message)
   }
+
+  var first: Entry? { entries.first }
 
   /// Takes the first entry unless it still waits for the disk.
   mutating func takeFirst() -> Entry? {

@@ -1,9 +1,10 @@
 import TimerCore
 
-/// How many requests one connection, or one address, may send: so many at once, and so many a second in the long run.
+/// What one connection, one address or one principal may ask for: so much at once, and so much a second in the long
+/// run, in units of the work of one cheap request.
 struct RequestBudget {
   private let limits: Limits
-  /// Millionths of a request that may come now.
+  /// Millionths of a unit that may be asked for now; below zero after something that was larger than what was left.
   private var left: Int64
   /// Millionths of a request that were refused; as they pass, so does the memory of them.
   private var refused: Int64 = 0
@@ -16,6 +17,11 @@ struct RequestBudget {
     /// Who goes on when so many were refused is sent away. At twice the rate allowed nobody is; who sends
     /// as fast as it can gets here in a moment.
     var refusalsMax = 1_000
+
+    /// So many times as much.
+    func times(_ factor: Int) -> Limits {
+      Limits(perSecond: perSecond * factor, refusalsMax: refusalsMax * factor)
+    }
   }
 
   enum Verdict {
@@ -30,22 +36,49 @@ struct RequestBudget {
     countedAt = now
   }
 
-  /// Counts one request.
-  mutating func take(at now: Instant) -> Verdict {
+  /// Counts one request of so many units. One that is larger than the whole burst is granted when all of that is there,
+  /// and leaves a debt.
+  mutating func take(cost: Int = 1, at now: Instant) -> Verdict {
+    grow(to: now)
+    guard left < Self.millionths(min(cost, limits.burst)) else {
+      left = max(left - Self.millionths(cost), -Self.millionths(limits.burst))
+      return .granted
+    }
+    // A request that is refused has been read, and no more.
+    return refuse(cost: min(cost, Self.refusalCostMax))
+  }
+
+  /// Counts what a request that was granted came to beside. It leaves a debt of one burst at most, so that nobody is
+  /// refused for longer than a few seconds.
+  mutating func charge(_ cost: Int, at now: Instant) {
+    guard cost > 0 else { return }
+    grow(to: now)
+    left = max(left - Self.millionths(cost), -Self.millionths(limits.burst))
+  }
+
+  /// Remembers that a request was refused, by this budget or by one that it shares with others.
+  mutating func refuse(cost: Int = 1) -> Verdict {
+    refused += Self.millionths(cost)
+    return refused > Self.millionths(limits.refusalsMax) ? .exhausted : .refused
+  }
+
+  /// Whether nothing can be granted now.
+  func isOverdrawn(at now: Instant) -> Bool {
+    var later = self
+    later.grow(to: now)
+    return later.left < Self.millionths(1)
+  }
+
+  private mutating func grow(to now: Instant) {
     // A microsecond brings a millionth of what a second brings.
     let passed = max(0, (now - countedAt).microseconds)
-    countedAt = max(now, countedAt)
+    guard passed > 0 else { return }
+    countedAt = now
     let gained = passed.multipliedReportingOverflow(by: Int64(limits.perSecond))
-    let full = Self.millionths(max(limits.burst, limits.refusalsMax))
+    let full = Self.millionths(max(2 * limits.burst, limits.refusalsMax))
     let grown = gained.overflow ? full : min(full, gained.partialValue)
     left = min(Self.millionths(limits.burst), left + grown)
     refused = max(0, refused - grown)
-    guard left < Self.millionths(1) else {
-      left -= Self.millionths(1)
-      return .granted
-    }
-    refused += Self.millionths(1)
-    return refused > Self.millionths(limits.refusalsMax) ? .exhausted : .refused
   }
 
   /// Whether a whole burst may come, and no refusal is remembered.
@@ -55,7 +88,9 @@ struct RequestBudget {
     return passed >= missing / Int64(max(1, limits.perSecond))
   }
 
-  private static func millionths(_ requests: Int) -> Int64 {
-    Int64(requests) * 1_000_000
+  private static let refusalCostMax = 20
+
+  private static func millionths(_ units: Int) -> Int64 {
+    Int64(units) * 1_000_000
   }
 }

@@ -190,8 +190,8 @@ extension Outcome {
   private var readings: [TimerReading] {
     switch self {
     case .timer(let reading): [reading]
-    case .timers(let readings): readings
-    case .done, .synced, .authenticated: []
+    case .timers(let readings), .page(let readings, _): readings
+    case .done, .synced, .authenticated, .subscribed: []
     }
   }
 

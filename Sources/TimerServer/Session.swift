@@ -19,6 +19,13 @@ final class Session {
   private(set) var intervals: [TimerID: Seconds] = [:]
   /// The subscription to every timer.
   private(set) var intervalOfAll: Seconds?
+  /// Whether its ticks of every timer come in parts.
+  private(set) var hearsParts = false
+  /// What it may ask for before that counts for all connections of its payer: so many cheap requests, and one full set,
+  /// so that all screens of a building can come back at once.
+  var welcome = Welcome()
+  /// Whether its next request waits for its turn.
+  var awaitsTurn = false
   /// Timers whose late ends it was sent already.
   var heardEnds: Set<TimerID> = []
   /// How far it had followed timers that it no longer hears: it was sent every end up to these revisions.
@@ -54,6 +61,9 @@ final class Session {
     return max(one, all ?? one)
   }
 
+  var peer: Peer { Peer(address: address, network: network) }
+  var payer: Payer { Payer(grant, network: network) }
+
   var caller: Caller { Caller(grant: grant, network: network) }
 
   var subscriptionCount: Int {
@@ -74,9 +84,11 @@ final class Session {
     intervals[id] != nil || intervalOfAll != nil && grant.scope.contains(id)
   }
 
-  func subscribe(_ selection: TimerSelection, interval: Seconds) {
+  func subscribe(_ selection: TimerSelection, interval: Seconds, inParts: Bool = false) {
     switch selection {
-    case .all: intervalOfAll = interval
+    case .all:
+      intervalOfAll = interval
+      hearsParts = inParts
     case .timers(let ids): for id in ids { intervals[id] = interval }
     }
   }
@@ -107,7 +119,8 @@ final class Session {
       if let intervalOfAll {
         channels.insert(.changes(.every(grant.scope)))
         if intervalOfAll > .zero {
-          channels.insert(.ticks(.every(grant.scope), every: intervalOfAll))
+          channels.insert(
+            .ticks(.every(grant.scope), every: intervalOfAll, inParts: hearsParts))
         }
       }
       for id in intervals.keys { addChannels(of: id, to: &channels) }
@@ -115,9 +128,43 @@ final class Session {
     return channels
   }
 
+  /// The tick channels that single timers would have with another interval, and those that they have now.
+  func tickChannels(
+    of ids: Set<TimerID>, at interval: Seconds
+  ) -> (opened: [Channel], closed: [Channel]) {
+    var opened: [Channel] = []
+    var closed: [Channel] = []
+    for id in ids where intervals[id] != interval {
+      if interval > .zero { opened.append(.ticks(.one(id), every: interval)) }
+      if let before = intervals[id], before > .zero {
+        closed.append(.ticks(.one(id), every: before))
+      }
+    }
+    return (opened, closed)
+  }
+
   private func addChannels(of id: TimerID, to channels: inout Set<Channel>) {
     guard let interval = intervals[id] else { return }
     if intervalOfAll == nil { channels.insert(.changes(.one(id))) }
     if interval > .zero { channels.insert(.ticks(.one(id), every: interval)) }
+  }
+}
+
+/// What a new connection may ask for before that counts for all connections of its payer.
+struct Welcome {
+  private var requestsLeft = 16
+  private var hasFullSet = false
+
+  /// Whether a request of so many units is one of the first.
+  mutating func takes(_ cost: Int) -> Bool {
+    guard requestsLeft >= cost else { return false }
+    requestsLeft -= cost
+    return true
+  }
+
+  /// Whether this is the first full set.
+  mutating func takesFullSet() -> Bool {
+    defer { hasFullSet = true }
+    return !hasFullSet
   }
 }

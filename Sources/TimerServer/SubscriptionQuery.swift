@@ -8,15 +8,32 @@ struct Subscription: Equatable {
   let interval: Seconds
   /// How far it had followed the server before; the ends that it missed since are sent again.
   let since: HistoryPoint?
+  /// Whether it is to be sent no long message.
+  let inParts: Bool
 
-  init(_ selection: TimerSelection, interval: Seconds, since: HistoryPoint? = nil) {
+  init(
+    _ selection: TimerSelection, interval: Seconds, since: HistoryPoint? = nil,
+    inParts: Bool = false
+  ) {
     self.selection = selection
     self.interval = interval
     self.since = since
+    self.inParts = inParts
   }
+
+  /// The interval that it gets: ticks of every timer are made twenty times a second at most, whoever asks for which
+  /// intervals.
+  var intervalGiven: Seconds {
+    guard case .all = selection, interval > .zero else { return interval }
+    let steps = (interval.microseconds + Self.step.microseconds / 2) / Self.step.microseconds
+    return max(Self.step * steps, ClientRequest.intervals.lowerBound)
+  }
+
+  /// Intervals of every timer are multiples of it.
+  private static let step: Seconds = 0.05
 }
 
-/// The subscription that a WebSocket's URL asks for: `?timer=NAME&timer=NAME&interval=SECONDS&since=HISTORY:REVISION`.
+/// The subscription that a WebSocket's URL asks for: `?timer=NAME&timer=NAME&interval=SECONDS&since=HISTORY:REVISION&parts=1`.
 struct SubscriptionQuery: Equatable {
   let subscription: Subscription
 
@@ -25,15 +42,16 @@ struct SubscriptionQuery: Equatable {
     for item in query where !Self.known.contains(item.name) {
       throw ErrorReply(
         .badRequest,
-        "the URL has no parameter \"\(item.name)\" here; it may have: timer, interval, since, token"
+        "the URL has no parameter \"\(item.name)\" here; it may have: timer, interval, since, parts, token"
       )
     }
     let interval = try Self.interval(query.filter { $0.name == "interval" })
     let since = try Self.since(query.filter { $0.name == "since" })
+    let inParts = try Self.parts(query.filter { $0.name == "parts" })
     let names = query.filter { $0.name == "timer" }.map(\.value)
     guard !names.isEmpty else { return nil }
     if names.contains("*") {
-      subscription = Subscription(.all, interval: interval, since: since)
+      subscription = Subscription(.all, interval: interval, since: since, inParts: inParts)
       return
     }
     var ids: [TimerID] = []
@@ -43,10 +61,19 @@ struct SubscriptionQuery: Equatable {
       }
       ids.append(id)
     }
-    subscription = Subscription(.timers(ids), interval: interval, since: since)
+    subscription = Subscription(
+      .timers(ids), interval: interval, since: since, inParts: inParts)
   }
 
-  private static let known: Set<String> = ["timer", "interval", "since", "token"]
+  private static let known: Set<String> = ["timer", "interval", "since", "parts", "token"]
+
+  private static func parts(_ items: [QueryItem]) throws(ErrorReply) -> Bool {
+    guard let item = items.first else { return false }
+    guard items.count == 1, item.value == "1" || item.value == "0" else {
+      throw ErrorReply(.badRequest, "\"parts\" in the URL has to be one 1 or 0")
+    }
+    return item.value == "1"
+  }
 
   private static func since(_ items: [QueryItem]) throws(ErrorReply) -> HistoryPoint? {
     guard let item = items.first else { return nil }

@@ -65,7 +65,7 @@ struct OrderBatch: Sendable {
 
   private static func byteCount(of action: TransportAction) -> Int {
     switch action {
-    case .send(let frame, _), .broadcast(let frame, _): 64 + frame.text.count
+    case .send(let frame, _), .broadcast(let frame, _): 64 + frame.byteCount
     case .respond(let response, _): 64 + response.body.count
     case .join, .leave, .close, .holdBack, .readOn, .wake, .stop: 64
     }

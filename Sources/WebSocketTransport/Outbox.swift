@@ -27,10 +27,11 @@ struct Outbox {
   }
 
   private mutating func count(_ frame: Frame, _ sign: Int) {
-    byteCount += sign * frame.text.count
-    guard frame.text.count >= largeFrom else { return }
+    let bytes = frame.byteCount
+    byteCount += sign * bytes
+    guard bytes >= largeFrom else { return }
     largeCount += sign
-    largeByteCount += sign * frame.text.count
+    largeByteCount += sign * bytes
   }
 
   mutating func popFirst() -> Frame? {

@@ -31,10 +31,13 @@ public enum TransportAction: Sendable, Equatable {
   }
 }
 
-/// The bytes of one message, and what it may replace.
+/// The bytes of one message, or of several that go out together, and what they may replace.
 public struct Frame: Sendable, Equatable {
   /// UTF-8, unless it is binary.
   public let text: [UInt8]
+  /// Further messages right behind it: they are queued, replaced and counted with it, so that nobody reads parts of two
+  /// states of something mixed.
+  public let further: [[UInt8]]
   /// When this frame meets an unsent one with the same key in a connection's queue, the older one is
   /// dropped and this one takes its place at the end. nil: it is never dropped and drops nothing.
   public let replaces: UInt64?
@@ -42,8 +45,14 @@ public struct Frame: Sendable, Equatable {
   /// Whether it goes out as a binary message.
   public let isBinary: Bool
 
-  public init(_ text: [UInt8], replaces: UInt64? = nil, isBinary: Bool = false) {
+  /// Payload bytes of all of its messages.
+  public var byteCount: Int { further.reduce(text.count) { $0 + $1.count } }
+
+  public init(
+    _ text: [UInt8], further: [[UInt8]] = [], replaces: UInt64? = nil, isBinary: Bool = false
+  ) {
     self.text = text
+    self.further = further
     self.replaces = replaces
     self.isBinary = isBinary
   }

@@ -47,7 +47,7 @@ public struct TransportOptions: Sendable {
   /// Connections of one IPv4 address or one IPv6 network (64 bits); one more is closed with 1013, or its
   /// request answered with 503. Loopback addresses and trusted proxies themselves are not bounded; a
   /// WebSocket that comes by a proxy counts for its client.
-  public var connectionsPerAddressMax = 256
+  public var connectionsPerAddressMax = 512
   /// Whether that bound is for loopback addresses too, whose owners could as well stop the server.
   public var isLoopbackBounded = false
   /// Unsent bytes that may wait for one reader before it is closed with 1013, beside one message that is larger; a

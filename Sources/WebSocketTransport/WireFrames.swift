@@ -17,11 +17,16 @@ import CLibuv
   }
 
   func append(_ frame: Frame) {
-    // RFC 6455 §5.2: a final frame; a server's is not masked.
-    bytes.append(frame.isBinary ? 0x82 : 0x81)
-    appendLength(frame.text.count)
-    bytes.append(contentsOf: frame.text)
+    append(frame.text, isBinary: frame.isBinary)
+    for text in frame.further { append(text, isBinary: frame.isBinary) }
     ends.append(bytes.count)
+  }
+
+  private func append(_ text: [UInt8], isBinary: Bool) {
+    // RFC 6455 §5.2: a final frame; a server's is not masked.
+    bytes.append(isBinary ? 0x82 : 0x81)
+    appendLength(text.count)
+    bytes.append(contentsOf: text)
   }
 
   private func appendLength(_ count: Int) {

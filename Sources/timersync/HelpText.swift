@@ -67,7 +67,7 @@ enum HelpText {
     what is too much
       --connections COUNT  WebSockets at once; one more is closed with 1013 (default 16384)
       --connections-per-address COUNT  of one IPv4 address or IPv6 network (64 bits); one more is closed
-                           with 1013, or answered with 503; loopback is not bounded (default 256)
+                           with 1013, or answered with 503; loopback is not bounded (default 512)
       --http-connections COUNT  at once, half handshakes included; beyond that the one that has kept us
                            waiting longest is closed (default 1024)
       --handshake-seconds COUNT  in which a request or a handshake has to be here; over it 408, or closed
@@ -81,18 +81,21 @@ enum HelpText {
                            most is closed with 1013 (default 67108864)
       --timers COUNT       timers that may be made (default 10000)
       --subscriptions COUNT  of one connection (default 1000)
-      --requests COUNT     a second on one connection, five times as many at once; more are
-                           answered by rateLimited, and closed with 1008 if that goes on (default 1000)
-      --http-requests COUNT  a second by HTTP from one IPv4 address or IPv6 network (64 bits), five times as
-                           many at once; more are answered by 429 rateLimited (default 1000)
+      --requests COUNT     a second on one connection, five times as many at once, and ten times as many of
+                           one token or address; long lists, many names and QR codes count for several;
+                           more are answered by rateLimited, and closed with 1008 if that goes on
+                           (default 1000)
+      --http-requests COUNT  a second by HTTP from one IPv4 address or IPv6 network (64 bits), counted in
+                           the same way; more are answered by 429 rateLimited (default 1000)
       --replies COUNT      that one connection waits for; with so many it is not read until half of them
                            are out (default 64)
       --pending COUNT      changes that wait for the disk in all; with so many, connections that ask for
                            more are not read until half of them are stored (default 4096)
       --title-bytes COUNT  of a title, at most 256; over it badRequest (default 256)
       --warnings COUNT     of one timer, at most 16; over it badRequest (default 16)
-    Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate, 30 s in which a reader may take
-    nothing of what waits for it.
+    Fixed: 64 pauses kept apart, 5 wrong tokens sent by authenticate, 20000 ticks of single timers a second
+    on intervals that one token or address alone asked for, 30 s in which a reader may take nothing of what
+    waits for it.
 
     exit codes: 0 stopped as asked, 64 wrong options, or no folder to keep the timers in, 65 data of a newer
     version, 69 it could not start, and has left nothing behind, 74 stopped as asked, but the disk did not

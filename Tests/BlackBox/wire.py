@@ -12,8 +12,10 @@ STATUSES = {"idle", "running", "paused", "finished"}
 POLICIES = {"overtime", "finish", "reset", "repeat"}
 CAUSES = {
     "subscribed", "tick", "started", "paused", "resumed", "finished", "reset", "adjusted", "updated", "lapped", "ended",
-    "restored", "external",
+    "restored", "external", "continued",
 }
+# No part of a snapshot is longer than this.
+PART_BYTES_MAX = 60_000
 ERROR_CODES = {
     "timerHasNotStarted", "timerHasNotPaused", "timerAlreadyPaused", "timerAlreadyStarted", "invalidTimerType",
     "badRequest", "outOfRange", "unknownCommand", "unknownTimer", "revisionMismatch", "runMismatch", "unauthorized", "forbidden",
@@ -188,11 +190,17 @@ def check_message(message: dict) -> None:
                 expected |= {"endedAt"}
                 seconds(message["endedAt"])
                 assert message.get("late", True) is True, message
+            if "part" in message:
+                expected |= {"part", "parts"}
+                assert 1 <= message["part"] <= message["parts"] and message["parts"] > 1, message
             assert set(message) - {"late"} == expected, message
+            assert (message["cause"] == "continued") == (message.get("part", 1) > 1), message
             assert message["cause"] in CAUSES, message
             assert "late" not in message or message["cause"] == "ended", message
             for state in message["timers"]:
-                check_state(state, in_tick=message["cause"] == "tick")
+                # A part says by its first state whether it continues a tick, whose states have no `run`.
+                is_tick = message["cause"] == "tick" or message["cause"] == "continued" and "run" not in state
+                check_state(state, in_tick=is_tick)
             if message["cause"] == "tick":
                 assert message["timers"], "a tick about nothing"
                 assert all(state["status"] == "running" for state in message["timers"]), (
@@ -209,6 +217,8 @@ def check_message(message: dict) -> None:
     assert isinstance(message["ok"], bool), message
     if message["ok"]:
         assert "error" not in message, message
+        assert "next" not in message or message["timers"][-1]["timer"] == message["next"], message
+        assert "interval" not in message or seconds(message["interval"]) % Decimal("0.05") == 0, message
     else:
         assert set(message) <= {"reply", "ok", "error", "timer"}, message
         check_error(message["error"])

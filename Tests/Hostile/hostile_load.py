@@ -5,9 +5,10 @@
 
 One thousand subscribers get a tick a second. First they are alone; then 200 connections subscribe to everything and
 never read, 200 send requests as fast as they can and come back when they are thrown out, 200 stand in half a
-handshake, again and again, and 200 ask for lists and send pings without ever reading. Prints the delay of ticks against
-the server's own clock, and the server's memory; ends with 0 when the 99th percentile is under 50 ms, the memory under
-150 MiB, and no honest connection was lost.
+handshake, again and again, 200 ask for lists and send pings without ever reading, 64 ask for lists and QR codes, 64 for
+ticks of everything and of a thousand names at intervals of nobody else's, and 16 try tokens. Prints the delay of ticks
+against the server's own clock, and the server's memory; ends with 0 when the 99th percentile is under 50 ms, the memory
+under 150 MiB, and no honest connection was lost.
 
 Needs a C compiler, for a client that costs next to nothing. Every connection is a loopback one; each kind comes from
 addresses of its own (127.0.16.1 on, 127.0.32.1 on, …). On a machine of two processors the flood's own client takes
@@ -47,7 +48,9 @@ class Server:
     def __init__(self, program: str, data: str, options: list[str]):
         self.log = open(Path(data) / "log", "w", encoding="utf-8")
         self.process = subprocess.Popen(
-            [program, "serve", "--port", "0", "--data", str(Path(data) / "timers"), *options],
+            [program, "serve", "--port", "0", "--data", str(Path(data) / "timers"),
+             # A file of tokens, though it is not there: else a token that is brought along is passed over.
+             "--anonymous", "control", "--tokens", str(Path(data) / "tokens.json"), *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
         line = self.process.stdout.readline()
         match = re.search(r"http://127\.0\.0\.1:(\d+)", line)
@@ -251,6 +254,136 @@ class DeafAskers(threading.Thread):
         return f"deaf and asking: {self.asked} times, thrown out {self.thrown_out}, refused {self.refused}"
 
 
+def masked(message: str) -> bytes:
+    """A text frame of a client; a mask of zeros changes nothing."""
+    payload = message.encode()
+    length = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
+    return b"\x81" + length + bytes(4) + payload
+
+
+class Insistent(threading.Thread):
+    """Connections that send something each time that their turn comes, pass over what they are answered, and come back
+    when they are closed. A kind says what is sent."""
+
+    name_of_kind = ""
+    # Addresses of their own, and seconds between two times.
+    network, every = "", 0.1
+
+    def __init__(self, port: int, count: int):
+        super().__init__(daemon=True)
+        self.port = port
+        self.sockets: list[socket.socket | None] = [None] * count
+        self.sent = self.lost = 0
+        self.over = threading.Event()
+
+    def target(self, number: int) -> str | None:
+        """Where a WebSocket is opened; None for plain HTTP."""
+        return "/ws"
+
+    def message(self, number: int) -> bytes | None:
+        """What is sent; None for nothing but the handshake, again and again."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        while not self.over.wait(self.every):
+            for number in range(len(self.sockets)):
+                try:
+                    self._take_turn(number)
+                except OSError:
+                    self._lose(number)
+
+    def _take_turn(self, number: int) -> None:
+        one = self.sockets[number]
+        if one is None:
+            one = dial(self.port, f"{self.network}.{1 + number // 50}")
+            self.sockets[number] = one
+            if target := self.target(number):
+                one.sendall(HANDSHAKE.format(path=target).encode())
+            one.setblocking(False)
+        while True:
+            try:
+                if not one.recv(1 << 16):
+                    raise ConnectionResetError
+            except BlockingIOError:
+                break
+        message = self.message(number)
+        if message is None:
+            return
+        with contextlib.suppress(BlockingIOError):
+            # A frame that was sent in part is no frame: whoever gets here begins anew.
+            if one.send(message) < len(message):
+                raise ConnectionResetError
+            self.sent += 1
+
+    def _lose(self, number: int) -> None:
+        self.lost += 1
+        if one := self.sockets[number]:
+            one.close()
+        self.sockets[number] = None
+
+    def end(self) -> None:
+        self.over.set()
+        self.join(10)
+        for one in self.sockets:
+            if one:
+                one.close()
+
+    def summary(self) -> str:
+        return f"{self.name_of_kind}: sent {self.sent} times, thrown out {self.lost} times"
+
+
+class CostlyRequests(Insistent):
+    """Lists of all timers, and QR codes, each of another text."""
+
+    name_of_kind, network = "costly requests", "127.0.88"
+
+    def target(self, number: int) -> str | None:
+        return "/ws" if number % 2 else None
+
+    def message(self, number: int) -> bytes:
+        if number % 2:
+            return masked('{"command":"list"}') * 4
+        body = json.dumps({"text": f"{self.sent:08}" + "x" * 1000})
+        return (f"POST /api/qr HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}").encode()
+
+
+class CostlySubscriptions(Insistent):
+    """Ticks of everything, and of a thousand names, at intervals that nobody else has; again and again at others."""
+
+    name_of_kind, network, every = "costly subscriptions", "127.0.96", 0.5
+
+    def message(self, number: int) -> bytes:
+        interval = 0.1 + (self.sent % 9973 + 1) / 100_000
+        timers: str | list[str] = "*"
+        if number % 2:
+            timers = [f"extra-{one}" for one in range(1000)]
+        return masked(json.dumps({"command": "subscribe", "timers": timers, "interval": interval}))
+
+
+class WrongTokens(Insistent):
+    """Handshakes with tokens that nobody knows."""
+
+    name_of_kind, network, every = "wrong tokens", "127.0.112", 0.01
+
+    def __init__(self, port: int, count: int):
+        super().__init__(port, count)
+        self.tried: dict[int, bool] = {}
+
+    def target(self, number: int) -> str:
+        return f"/ws?token=nobody-{self.lost}"
+
+    def message(self, number: int) -> None:
+        """Gives each a turn to be answered, and comes with another token then."""
+        self.tried[number] = not self.tried.get(number)
+        if not self.tried[number]:
+            raise ConnectionResetError
+        self.sent += 1
+
+
+INSISTENT = [CostlyRequests, CostlySubscriptions, WrongTokens]
+
+
 def hung_up(one: socket.socket) -> bool:
     """Whether the peer is gone, without reading from it: TCP_INFO's first byte is the state, 1 is established."""
     return one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != 1
@@ -297,7 +430,7 @@ def run(options: argparse.Namespace, folder: str) -> bool:
     program = compiled(folder)
     server = Server(options.server, folder, options.options)
     crowds: list[Crowd] = []
-    kinds: list[Idlers | DeafAskers] = []
+    kinds: list[Idlers | DeafAskers | Insistent] = []
     try:
         server.ask('start main {"type":"stopwatch"}')
         for number in range(options.timers):
@@ -314,7 +447,8 @@ def run(options: argparse.Namespace, folder: str) -> bool:
         crowds.append(flood)
         kinds.append(Idlers(server.port, options.mute, options.half))
         kinds.append(DeafAskers(server.port, options.deaf))
-        # Further kinds go here, each a class of its own with `start`, `end` and `summary`, from addresses of its own.
+        counts = [options.costly, options.costly, options.tokens]
+        kinds += [kind(server.port, count) for kind, count in zip(INSISTENT, counts)]
         for kind in kinds:
             kind.start()
         among = measure(server, crowds[-2], options.seconds, [flood])
@@ -349,7 +483,8 @@ def main() -> int:
     parser.add_argument("--flood", type=int, default=200, help="connections that send as fast as they can")
     parser.add_argument("--half", type=int, default=200, help="connections in half a handshake")
     parser.add_argument("--deaf", type=int, default=200, help="connections that ask for lists and never read")
-    # Further kinds have their counts here.
+    parser.add_argument("--costly", type=int, default=64, help="connections of each costly kind")
+    parser.add_argument("--tokens", type=int, default=16, help="connections that try tokens")
     parser.add_argument("--timers", type=int, default=50, help="timers that run beside the one that is watched")
     parser.add_argument("options", nargs="*", help="options of `timersync serve`, behind --")
     options = parser.parse_args()

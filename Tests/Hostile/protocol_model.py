@@ -36,7 +36,8 @@ FIELDS = {
     "addElapsedTime": {"timer", "seconds", "clamp"} | CONDITIONS,
     "lap": {"timer"} | CONDITIONS, "message": {"timer", "text"} | CONDITIONS,
     "signal": {"timer", "signal"} | CONDITIONS,
-    "get": {"timer"}, "list": set(), "subscribe": {"timer", "timers", "interval", "since"}, "unsubscribe": {"timer", "timers"},
+    "get": {"timer"}, "list": {"limit", "after"}, "unsubscribe": {"timer", "timers"},
+    "subscribe": {"timer", "timers", "interval", "since", "parts"},
     "sync": {"clientTime"}, "authenticate": {"token"},
 }
 CHANGES = {name for name, fields in FIELDS.items() if "requestId" in fields}
@@ -232,6 +233,20 @@ class _Reader:
             self._fault("outOfRange")
         return length
 
+    def _limit(self, value):
+        if not self._number(value):
+            return None
+        if abs(value) != float("inf") and value != int(value):
+            self._fault()
+        elif not 1 <= value <= 10_000:
+            self._fault("outOfRange")
+        return value
+
+    def _after(self, value):
+        if not is_name(value):
+            self._fault()
+        return value
+
     def _warnings(self, value):
         if not isinstance(value, list) or len(value) > 16 or not all(_is_number(item) for item in value):
             self._fault()
@@ -306,7 +321,7 @@ class _Reader:
             self._fault()
         return value
 
-    _force = _clamp = _resetTime = _flag
+    _force = _clamp = _resetTime = _parts = _flag
 
 
 # What a timer is
@@ -518,6 +533,18 @@ class Model:
 
     def names(self) -> list[str]:
         return sorted(self.timers, key=str.encode)
+
+    def page(self, limit: int | None, after: str | None) -> tuple[list[str], str | None]:
+        """The names on a page of the list, and the `after` of the next one."""
+        names = [name for name in self.names() if after is None or name.encode() > after.encode()]
+        shown = names[:int(limit or 10_000)]
+        return (shown, shown[-1] if len(shown) < len(names) else None)
+
+    @staticmethod
+    def interval_of_all(interval: int) -> int:
+        """The interval at which every timer ticks: the nearest multiple of 0.05 s, the greater one of two."""
+        step = SECOND // 20
+        return max((interval + step // 2) // step * step, SECOND // 10) if interval else 0
 
     # Names of changes
 

@@ -188,9 +188,18 @@ class Generator:
             request.pop("timer", None)
             request["timers"] = pick.choice(["*", ["*"], [], pick.sample(NAMES, 2)])
         if pick.random() < 0.5:
-            request["interval"] = pick.choice([0, 0.1, 1, 3600, 0.05, 3601])
+            request["interval"] = pick.choice([0, 0.1, 1, 3600, 0.05, 3601, 0.35, 0.26, 0.101, 1.024999, 2.025, 3599.99])
+        if pick.random() < 0.2:
+            request["parts"] = pick.choice([True, False])
         if pick.random() < 0.2:
             request["since"] = pick.choice(["nobody:1", "a:b:2", "nobody:", ":1", "1", ""])
+
+    def _list(self, request: dict) -> None:
+        pick = self.random
+        if pick.random() < 0.4:
+            request["limit"] = pick.choice([1, 2, 3, 10_000, 0, -1, 10_001, 1.5, 1e30])
+        if pick.random() < 0.4:
+            request["after"] = pick.choice([*NAMES, PAUSED_OFTEN, "a", "zz", "", "*"])
 
     def _unsubscribe(self, request: dict) -> None:
         if self.random.random() < 0.5:
@@ -631,12 +640,14 @@ class Sequences:
         self.demand(reply["error"]["code"] == "unknownTimer" and is_gone, "should be known", reply)
         return None
 
-    def judge_list(self, _: Request, reply: dict, __: int, ended: int) -> None:
+    def judge_list(self, request: Request, reply: dict, __: int, ended: int) -> None:
         self.demand(reply["ok"], "should be told", reply)
         for state in reply["timers"]:
             self.check_state(state, ended, reply)
         names = [state["timer"] for state in reply["timers"]]
-        self.demand(names == self.model.names(), f"should be {self.model.names()}", reply)
+        shown, following = self.model.page(request.fields.get("limit"), request.fields.get("after"))
+        self.demand(names == shown, f"should be {shown}", reply)
+        self.demand(reply.get("next") == following, f"the next page should begin after {following!r}", reply)
 
     def judge_sync(self, request: Request, reply: dict, began: int, ended: int) -> None:
         given = request.fields.get("clientTime")
@@ -645,10 +656,18 @@ class Sequences:
         received, answered = micro(reply["receivedAt"]), micro(reply["sentAt"])
         self.demand(began <= received <= answered <= ended, f"not within {began} and {ended}", reply)
 
-    def judge_subscribe(self, _: Request, reply: dict, __: int, ___: int) -> None:
-        self.demand(reply["ok"] and set(reply) == {"reply", "ok"}, "should be done", reply)
+    def judge_subscribe(self, request: Request, reply: dict, __: int, ___: int) -> None:
+        expected = {"reply": reply["reply"], "ok": True}
+        fields = request.fields
+        if "*" in (fields.get("timer"), fields.get("timers")):
+            given = self.model.interval_of_all(fields.get("interval", SECOND))
+            if given != fields.get("interval", SECOND):
+                expected["interval"] = given
+                reply = {**reply, "interval": micro(reply.get("interval"))}
+        self.demand(reply == expected, f"should be {expected}", reply)
 
-    judge_unsubscribe = judge_subscribe
+    def judge_unsubscribe(self, _: Request, reply: dict, __: int, ___: int) -> None:
+        self.demand(reply["ok"] and set(reply) == {"reply", "ok"}, "should be done", reply)
 
     def judge_authenticate(self, _: Request, reply: dict, __: int, ___: int) -> None:
         self.demand(not reply["ok"] and reply["error"]["code"] in {"unauthorized", "forbidden"}, "no such token", reply)

@@ -40,6 +40,18 @@ import Testing
     #expect(batch.actions == actions)
   }
 
+  @Test func `counts and replaces all messages of a frame together`() {
+    let long = Array(repeating: UInt8(ascii: "x"), count: 600)
+    func set(_ text: String) -> TransportAction {
+      .broadcast(Frame(Array(text.utf8), further: [long, long], replaces: 7), to: group)
+    }
+    var batch = OrderBatch(toleratedBytes: 1_000)
+    for action in [set("1"), change("a"), set("2")] { batch.append(action) }
+
+    #expect(batch.actions == [change("a"), set("2")])
+    #expect((1_200..<1_500).contains(batch.byteCount))
+  }
+
   @Test func `tells frames with other keys and of other groups apart`() {
     let other = TransportAction.broadcast(Frame([1], replaces: 7), to: GroupID(2))
     let actions = [tick("1"), tick("1", 8), other]

@@ -364,6 +364,8 @@ extension HubBench {
   }
 
   private mutating func deliver(_ frame: Frame, to connection: ConnectionID) {
-    frames[connection, default: []].append(Message(frame.text, frameKey: frame.replaces))
+    for text in [frame.text] + frame.further {
+      frames[connection, default: []].append(Message(text, frameKey: frame.replaces))
+    }
   }
 }

@@ -1,0 +1,49 @@
+import TimerCore
+import TimerProtocol
+
+/// What requests cost, in units of the work of one cheap request such as `get`: 10 to 15 µs of a processor.
+enum RequestCost {
+  /// A connection, from the handshake to `hello`.
+  static let handshake = 3
+  /// A token that nobody knows: its digest, a look at every token, a line in the log.
+  static let wrongToken = 50
+  static let metrics = 8
+
+  /// Reading a message of so many bytes, whatever it says.
+  static func reading(_ byteCount: Int) -> Int {
+    1 + byteCount / 1_000
+  }
+
+  /// Showing or writing so many states.
+  static func states(_ count: Int) -> Int {
+    count / 8
+  }
+
+  /// A message of so many bytes: that of eight states costs a unit.
+  static func writing(_ byteCount: Int) -> Int {
+    byteCount / 2_500
+  }
+
+  static func qrCode(_ text: QRText) -> Int {
+    8 + text.text.utf8.count / 7
+  }
+
+  /// What costs more is done in turns.
+  static let cheapMax = 64
+
+  /// About how long so many units take.
+  static func length(_ units: Int) -> Seconds {
+    Seconds(microseconds: Int64(units) * 25)
+  }
+}
+
+/// Who pays for requests, over all connections: the holders of one token, or all visitors without one that come from
+/// one address or IPv6 network.
+enum Payer: Hashable {
+  case token(Principal)
+  case visitors(network: String)
+
+  init(_ grant: Grant, network: String) {
+    self = grant.token == nil ? .visitors(network: network) : .token(grant.principal)
+  }
+}

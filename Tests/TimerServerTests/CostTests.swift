@@ -1,0 +1,472 @@
+import Testing
+import TimerCore
+import TimerProtocol
+import WebSocketTransport
+
+@testable import TimerServer
+
+@Suite struct `A budget of work` {
+  private let limits = RequestBudget.Limits(perSecond: 4, refusalsMax: 100)
+
+  @Test func `is taken by what a request costs`() {
+    var budget = RequestBudget(limits, at: 0)
+
+    #expect(budget.take(cost: 15, at: 0) == .granted)
+    #expect(budget.take(cost: 6, at: 0) == .refused)
+    #expect(budget.take(cost: 5, at: 0) == .granted)
+    #expect(budget.take(at: 0) == .refused)
+  }
+
+  @Test func `grants what is above the burst once that is whole, and makes a bounded debt`() {
+    var budget = RequestBudget(limits, at: 0)
+
+    #expect(budget.take(cost: 5_000, at: 0) == .granted)
+    #expect(budget.take(at: 5) == .refused)
+    #expect(budget.take(at: 5.25) == .granted)
+    #expect(budget.take(cost: 5_000, at: 10) == .refused)
+    #expect(budget.take(cost: 5_000, at: 11) == .granted)
+  }
+
+  @Test func `can be charged for what has been done already`() {
+    var budget = RequestBudget(limits, at: 0)
+
+    budget.charge(1_000_000, at: 0)
+
+    #expect(budget.isOverdrawn(at: 5))
+    #expect(!budget.isOverdrawn(at: 5.25))
+    #expect(!budget.isFull(at: 9))
+    #expect(budget.isFull(at: 10))
+  }
+}
+
+@Suite struct `A costly request` {
+  private func bench(_ timers: Int, perSecond: Int = 2) -> HubBench {
+    var bench = HubBench.make {
+      $0.requests.perSecond = perSecond
+      $0.httpRequests.perSecond = perSecond
+      $0.timersMax = 10_000
+    }
+    bench.start(timers)
+    return bench
+  }
+
+  @Test(arguments: [
+    #"{"id":1,"command":"list"}"#, #"{"id":1,"command":"subscribe","timers":"*"}"#,
+    #"{"id":1,"command":"list","limit":100}"#,
+  ])
+  func `is served once, and makes the next one wait`(_ json: String) {
+    var bench = bench(100)
+    let connection = bench.connect()
+
+    bench.send(json, from: connection)
+    bench.send(#"{"id":2,"command":"sync"}"#, from: connection)
+    bench.wait(3)
+    bench.send(#"{"id":3,"command":"sync"}"#, from: connection)
+
+    let replies = bench.messages(to: connection).filter(\.isReply).map(\.description)
+    #expect(replies == ["ok 1", "rateLimited 2", "ok 3"])
+  }
+
+  @Test func `is told apart from a short one`() {
+    var bench = bench(100)
+    let connection = bench.connect()
+
+    for number in 1...10 {
+      bench.send(#"{"id":\#(number),"command":"list","limit":7}"#, from: connection)
+    }
+
+    #expect(bench.heard(by: connection).suffix(10) == (1...10).map { "ok \($0)" })
+  }
+
+  @Test func `may be one that names much`() {
+    var bench = bench(0)
+    let connection = bench.connect()
+    let names = (0..<60).map { "\"n\($0)\"" }.joined(separator: ",")
+
+    bench.send(#"{"id":1,"command":"subscribe","timers":[\#(names)]}"#, from: connection)
+    bench.send(#"{"id":2,"command":"sync"}"#, from: connection)
+
+    #expect(bench.heard(by: connection).last == "rateLimited 2")
+  }
+
+  @Test func `may be one whose answer is long`() {
+    var bench = bench(0)
+    let connection = bench.connect()
+    bench.ask(#"{"command":"start","timer":"run"}"#)
+    for _ in 0..<450 {
+      bench.wait(1.2345)
+      bench.ask(#"{"command":"lap","timer":"run"}"#)
+    }
+
+    for number in 1...7 {
+      bench.send(#"{"id":\#(number),"command":"get","timer":"run"}"#, from: connection)
+    }
+
+    #expect(bench.heard(by: connection).contains { $0.hasPrefix("rateLimited") })
+  }
+
+  @Test func `is bounded by HTTP too`() {
+    var bench = bench(100)
+
+    #expect(bench.http("GET", "/api/timers").status == 200)
+    let refused = bench.http("GET", "/healthz")
+
+    #expect(refused.status == 429)
+    #expect(refused.headers.contains(HTTPHeader("Retry-After", "1")))
+  }
+
+  @Test func `may be a QR code, but not the same one again`() {
+    var bench = bench(0, perSecond: 40)
+    func body(_ letter: String) -> String {
+      #"{"text":"\#(String(repeating: letter, count: 1_000))"}"#
+    }
+
+    let statuses = ["a", "a", "a", "b", "c", "d"].map {
+      bench.http("POST", "/api/qr", body: body($0)).status
+    }
+
+    #expect(statuses == [200, 200, 200, 200, 429, 429])
+  }
+}
+
+@Suite struct `Those who come by one address` {
+  @Test func `have together no more than ten times what one has`() {
+    var bench = HubBench.make { $0.requests.perSecond = 10 }
+    let crowd = (0..<40).map { _ in bench.connect() }
+    let other = bench.connect(Handshake(peerAddress: "192.0.2.7"))
+
+    for connection in crowd {
+      for _ in 0..<50 { bench.send(#"{"command":"sync"}"#, from: connection) }
+    }
+    bench.send(#"{"id":1,"command":"sync"}"#, from: other)
+
+    let granted = crowd.reduce(0) { sum, connection in
+      sum + bench.heard(by: connection).count { $0 == "ok null" }
+    }
+    // 16 of each connection do not count.
+    #expect(granted == 500 + 40 * 16)
+    #expect(bench.heard(by: other).last == "ok 1")
+  }
+
+  @Test func `are told so, and served again a little later`() {
+    var bench = HubBench.make { $0.requests.perSecond = 20 }
+    let crowd = (0..<14).map { _ in bench.connect() }
+    for connection in crowd {
+      for _ in 0..<99 { bench.send(#"{"command":"sync"}"#, from: connection) }
+    }
+
+    let calm = bench.connect()
+    for number in 1...17 { bench.send(#"{"id":\#(number),"command":"sync"}"#, from: calm) }
+    let refused = bench.messages(to: calm).last
+    bench.wait(0.1)
+    bench.send(#"{"id":18,"command":"sync"}"#, from: calm)
+
+    #expect(refused?.code == "rateLimited")
+    #expect(refused?.error?.text("message")?.contains("over all connections") == true)
+    #expect(bench.heard(by: calm) == ["ok 18"])
+    #expect(bench.http("GET", "/healthz").status == 200)
+  }
+
+  @Test func `return all at once`() {
+    var bench = HubBench.make()
+    bench.start(20)
+    let screens = (0..<250).map { _ in
+      bench.connect(Handshake(peerAddress: "192.0.2.7"))
+    }
+
+    for screen in screens {
+      bench.send(#"{"command":"sync"}"#, from: screen)
+      bench.send(#"{"command":"subscribe","timers":"*","interval":10}"#, from: screen)
+      for _ in 0..<10 { bench.send(#"{"command":"sync"}"#, from: screen) }
+    }
+
+    #expect(bench.closeCodes.isEmpty)
+    #expect(
+      screens.allSatisfy { bench.messages(to: $0).count { $0.isOK == true } == 12 })
+  }
+
+  @Test func `return in thousands too`() {
+    var bench = HubBench.make()
+
+    let clients = (0..<5_000).map { _ in bench.connect([QueryItem("timer", "tea")]) }
+
+    #expect(bench.closeCodes.isEmpty)
+    #expect(bench.heard(by: clients[4_999]) == ["hello", "subscribed"])
+  }
+
+  @Test func `are turned back for a while when they bring nothing but wrong tokens`() throws {
+    var bench = HubBench.withTokens()
+    let thief = bench.connect(token: "wall")
+    for _ in 0..<1_100 {
+      bench.disconnect(bench.connect(token: "nobody"))
+    }
+
+    let turnedBack = bench.connect(token: "stage")
+    let elsewhere = bench.connect(
+      Handshake(headers: bearer("stage"), peerAddress: "192.0.2.7"))
+    bench.send(#"{"id":1,"command":"authenticate","token":"secret-stage"}"#, from: thief)
+    let byHTTP = bench.http("GET", "/api/timers", headers: bearer("stage"))
+    bench.wait(1)
+    let later = bench.connect(token: "stage")
+
+    #expect(bench.closeCodes[turnedBack] == .tryAgainLater)
+    #expect(bench.heard(by: turnedBack).isEmpty)
+    #expect(bench.heard(by: elsewhere) == ["hello"])
+    #expect(bench.heard(by: thief).last == "rateLimited 1")
+    #expect(byHTTP.status == 429)
+    #expect(byHTTP.headers.contains(HTTPHeader("Retry-After", "1")))
+    #expect(bench.heard(by: later) == ["hello"])
+    #expect(bench.closeCodes[thief] == nil)
+  }
+}
+
+@Suite struct `Costly work` {
+  /// A list of this many takes 1.9 ms by the hub's reckoning, so that six of them are a row.
+  private func bench() -> HubBench {
+    var bench = HubBench.make { $0.timersMax = 1_000 }
+    bench.start(600)
+    return bench
+  }
+
+  private func hasList(_ connection: ConnectionID, _ bench: inout HubBench) -> Bool {
+    bench.messages(to: connection).contains { $0.timers.count == 600 }
+  }
+
+  @Test func `waits for its turn, while others are answered`() {
+    var bench = bench()
+    let many = (0..<20).map { _ in bench.connect() }
+    let other = bench.connect()
+
+    for connection in many {
+      bench.send(#"{"id":1,"command":"list"}"#, from: connection)
+      bench.send(#"{"id":2,"command":"sync"}"#, from: connection)
+    }
+    bench.send(#"{"id":3,"command":"get","timer":"t1"}"#, from: other)
+
+    #expect(bench.heard(by: other) == ["hello", "ok 3"])
+    let atOnce = many.filter { bench.heard(by: $0).contains("ok 2") }
+    #expect(atOnce.count == 6)
+    bench.advance(0.012)
+    let soon = many.filter { bench.heard(by: $0).contains("ok 2") }
+    #expect((1...6).contains(soon.count))
+    bench.advance(0.1)
+    let replies = many.dropFirst(atOnce.count + soon.count).map { bench.heard(by: $0) }
+    #expect(replies.allSatisfy { $0 == ["ok 1", "ok 2"] || $0 == ["hello", "ok 1", "ok 2"] })
+    #expect(bench.nextDue == nil)
+  }
+
+  @Test func `is done for one address after the other`() {
+    var bench = bench()
+    let many = (0..<30).map { _ in bench.connect() }
+    let one = bench.connect(Handshake(peerAddress: "192.0.2.7"))
+    for connection in many { bench.send(#"{"command":"list"}"#, from: connection) }
+
+    bench.send(#"{"command":"list"}"#, from: one)
+    bench.advance(0.02)
+
+    #expect(hasList(one, &bench))
+    let served = many.count { hasList($0, &bench) }
+    #expect((7..<20).contains(served))
+  }
+
+  @Test func `may be a subscription of the URL, a list by HTTP and a QR code`() {
+    var bench = bench()
+    let busy = (0..<10).map { _ in bench.connect() }
+    for connection in busy { bench.send(#"{"command":"list"}"#, from: connection) }
+
+    let subscriber = bench.connect([QueryItem("timer", "*")])
+    let list = bench.request("GET", "/api/timers")
+    let text = String(repeating: "x", count: 1_000)
+    let picture = bench.request("POST", "/api/qr", body: #"{"text":"\#(text)"}"#)
+    #expect(bench.heard(by: subscriber) == ["hello"])
+    #expect(bench.responses[list] == nil)
+    #expect(bench.responses[picture] == nil)
+    bench.advance(0.2)
+
+    #expect(hasList(subscriber, &bench))
+    #expect(bench.responses[list]?.status == 200)
+    #expect(bench.responses[picture]?.status == 200)
+  }
+
+  @Test func `is forgotten with whoever asked for it, and holds nobody back for ever`() {
+    var bench = HubBench.make {
+      $0.timersMax = 1_000
+      $0.repliesMax = 4
+    }
+    bench.start(600)
+    let gone = bench.connect()
+    let patient = bench.connect()
+    for _ in 0..<14 { bench.send(#"{"command":"list"}"#, from: gone) }
+    for _ in 0..<12 { bench.send(#"{"command":"list"}"#, from: patient) }
+    #expect(bench.heldBack == [gone, patient])
+
+    bench.disconnect(gone)
+    bench.advance(1)
+
+    #expect(bench.hub.heldBack.isEmpty)
+    #expect(bench.messages(to: patient).count { $0.timers.count == 600 } == 12)
+    #expect(bench.hub.turns.isEmpty)
+  }
+}
+
+@Suite struct `A subscription to everything` {
+  @Test(arguments: [
+    ("0.36", 0.35), ("0.1249", 0.1), ("0.125", 0.15), ("0.1001", 0.1), ("3599.99", 3_600),
+  ])
+  func `gets the nearest interval of a few, and is told it`(_ wish: String, _ given: Double) {
+    var bench = HubBench.make()
+    bench.start(1)
+    let connection = bench.connect()
+    _ = bench.heard(by: connection)
+
+    bench.send(
+      #"{"id":1,"command":"subscribe","timers":"*","interval":\#(wish)}"#, from: connection)
+
+    #expect(bench.messages(to: connection).first?.number("interval") == given)
+  }
+
+  @Test(arguments: ["0", "0.1", "0.25", "1", "3600"])
+  func `keeps an interval that is one of them, without a word`(_ interval: String) {
+    var bench = HubBench.make()
+    let connection = bench.connect()
+    _ = bench.heard(by: connection)
+
+    bench.send(
+      #"{"id":1,"command":"subscribe","timers":"*","interval":\#(interval)}"#, from: connection)
+    bench.send(
+      #"{"id":2,"command":"subscribe","timer":"tea","interval":0.1001}"#, from: connection)
+
+    let replies = bench.messages(to: connection).filter(\.isReply)
+    #expect(replies.allSatisfy { $0.isOK == true && !$0.has("interval") })
+  }
+
+  @Test func `ticks at that interval`() {
+    var bench = HubBench.make()
+    bench.start(1)
+    let connection = bench.subscriber(to: "*", every: "0.26")
+
+    bench.advance(1)
+
+    #expect(bench.heard(by: connection).count == 4)
+  }
+
+  @Test func `has one interval, however it was asked for`() {
+    var bench = HubBench.withTokens(anonymous: .view)
+    let connection = bench.connect([QueryItem("timer", "*"), QueryItem("interval", "0.1")])
+    for interval in ["0.15", "0.2", "0.25"] {
+      bench.send(
+        #"{"command":"subscribe","timers":"*","interval":\#(interval),"parts":true}"#,
+        from: connection)
+    }
+    bench.send(#"{"command":"authenticate","token":"secret-cook"}"#, from: connection)
+
+    #expect(bench.hub.channels.commonTickChannels.count == 1)
+    bench.disconnect(connection)
+    #expect(bench.hub.channels.commonTickChannels.isEmpty)
+  }
+
+  @Test func `hears at each interval what has changed since another one's tick`() {
+    var bench = HubBench.make()
+    bench.start(2)
+    let quick = bench.subscriber(to: "*", every: "0.1")
+    let slow = bench.subscriber(to: "*", every: "0.2")
+
+    bench.advance(0.15)
+    let first = bench.messages(to: slow).last { $0.cause == "tick" }
+    bench.ask(#"{"command":"finish","timer":"t0"}"#)
+    bench.advance(0.2)
+
+    #expect(first?.timers.count == 2)
+    #expect(bench.messages(to: quick).last { $0.cause == "tick" }?.timers.count == 1)
+    #expect(bench.messages(to: slow).last { $0.cause == "tick" }?.timers.count == 1)
+  }
+}
+
+@Suite struct `Ticks of single timers` {
+  private func bench() -> HubBench {
+    HubBench.make { $0.ticksMax = 100 }
+  }
+
+  private func subscribe(_ range: Range<Int>, every interval: String) -> String {
+    let names = range.map { "\"t\($0)\"" }.joined(separator: ",")
+    return #"{"id":1,"command":"subscribe","timers":[\#(names)],"interval":\#(interval)}"#
+  }
+
+  private func reply(_ json: String, from connection: ConnectionID, _ bench: inout HubBench)
+    -> Message?
+  {
+    _ = bench.messages(to: connection)
+    bench.send(json, from: connection)
+    return bench.messages(to: connection).first
+  }
+
+  @Test func `at an interval of nobody else's are bounded, and told what would be right`() {
+    var bench = bench()
+    let one = bench.connect()
+    let other = bench.connect()
+
+    #expect(reply(subscribe(0..<10, every: "0.1"), from: one, &bench)?.isOK == true)
+    let refused = reply(subscribe(0..<1, every: "0.1001"), from: other, &bench)
+
+    #expect(refused?.code == "tooManySubscriptions")
+    #expect(refused?.error?.text("message")?.contains("longer interval") == true)
+    #expect(reply(subscribe(0..<1, every: "0"), from: other, &bench)?.isOK == true)
+  }
+
+  @Test func `are free where somebody has them`() {
+    var bench = bench()
+
+    for _ in 0..<250 {
+      let screen = bench.connect()
+      #expect(reply(subscribe(0..<10, every: "0.1"), from: screen, &bench)?.isOK == true)
+    }
+  }
+
+  @Test func `are another address' own`() {
+    var bench = bench()
+    _ = reply(subscribe(0..<10, every: "0.1"), from: bench.connect(), &bench)
+    let elsewhere = bench.connect(Handshake(peerAddress: "192.0.2.7"))
+
+    #expect(reply(subscribe(0..<10, every: "0.1001"), from: elsewhere, &bench)?.isOK == true)
+  }
+
+  @Test func `can be exchanged for others, and are given back`() {
+    var bench = bench()
+    let one = bench.connect()
+    let other = bench.connect()
+    _ = reply(subscribe(0..<10, every: "0.1"), from: one, &bench)
+
+    #expect(reply(subscribe(0..<10, every: "0.2"), from: one, &bench)?.isOK == true)
+    #expect(reply(subscribe(10..<15, every: "0.1"), from: other, &bench)?.isOK == true)
+    #expect(reply(subscribe(15..<16, every: "0.1"), from: other, &bench)?.isOK == false)
+    bench.disconnect(one)
+    #expect(reply(subscribe(15..<20, every: "0.1"), from: other, &bench)?.isOK == true)
+    _ = reply(#"{"id":2,"command":"unsubscribe","timers":"*"}"#, from: other, &bench)
+    #expect(reply(subscribe(20..<30, every: "0.1"), from: other, &bench)?.isOK == true)
+  }
+
+  @Test func `of one instant are the same at each interval`() {
+    var bench = HubBench.make()
+    bench.start(1)
+    let subscribers = ["0.1", "0.2", "0.5"].map { bench.subscriber(to: "t0", every: $0) }
+
+    bench.advance(1)
+
+    let last = subscribers.map { bench.messages(to: $0).last?.description }
+    #expect(Set(last) == ["tick t0 299"])
+  }
+}
+
+extension HubBench {
+  /// So many countdowns run: `t0` and on.
+  fileprivate mutating func start(_ count: Int) {
+    for number in 0..<count {
+      let connection = connect(Handshake(peerAddress: "198.51.100.1"))
+      send(
+        #"{"command":"start","timer":"t\#(number)","duration":300}"#, from: connection)
+      disconnect(connection)
+      if number % 60 == 59 { store() }
+    }
+    store()
+  }
+}
