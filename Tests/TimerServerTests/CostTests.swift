@@ -109,7 +109,7 @@ import WebSocketTransport
     var bench = bench(100)
 
     #expect(bench.http("GET", "/api/timers").status == 200)
-    let refused = bench.http("GET", "/healthz")
+    let refused = bench.http("GET", "/metrics")
 
     #expect(refused.status == 429)
     #expect(refused.headers.contains(HTTPHeader("Retry-After", "1")))
