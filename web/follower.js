@@ -220,7 +220,7 @@ export class Follower {
 
   subscribe(since) {
     const { timers, interval } = this.options;
-    this.ask({ command: "subscribe", timers, interval, since, parts: true }, ANSWER_WITHIN, (reply) => {
+    this.ask({ command: "subscribe", timers, interval, since, parts: !!this.server.history || undefined }, ANSWER_WITHIN, (reply) => {
       if (!reply.ok) {
         this.problem = reply.error.message;
         this.tellLink();

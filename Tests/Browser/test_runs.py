@@ -230,6 +230,7 @@ def test_what_a_server_does_not_know_is_asked_of_it_once_it_is_a_newer_one(visit
 
     assert seen_by(runs, "addRemainingTime") == [None, 3]
     assert all("since" not in request for request in runs.sent("subscribe"))
+    assert [request.get("parts") for request in runs.sent("subscribe")] == [None, True]
 
 
 def test_who_presses_start_twice_is_not_told_of_somebody_else(visit, runs):
