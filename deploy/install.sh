@@ -3,7 +3,7 @@
 #   deploy/install.sh run     what the server needs
 #   deploy/install.sh test    what the server and its tests need
 #   deploy/install.sh bench   what the server and its benchmarks need
-# nginx, caddy, haproxy and redis-server start when they are installed, and are not needed as services.
+# What would start as a service when it is installed (nginx, caddy, haproxy, redis-server) is not started.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 parts=${1:-run}
@@ -27,6 +27,12 @@ if [ ${#missing[@]} -gt 0 ]; then
   as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo)
   "${as_root[@]}" apt-get update -qq >&2
+  # Debian asks this program whether a service may start; where the machine has one of its own, that one is asked.
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e "$policy" ]; then
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
+  fi
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 fi

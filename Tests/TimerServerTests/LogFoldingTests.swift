@@ -29,6 +29,13 @@ import Testing
     #expect(due(at: 120 * second).count == 1)
   }
 
+  @Test func `are all written for whoever looks for a fault`() {
+    for number in 1...3 {
+      #expect(admits(LogLine(level: .debug, text: "a frame of connection \(number)"), at: second))
+    }
+    #expect(all() == [])
+  }
+
   @Test func `are new when a minute has passed without one`() {
     #expect(admits(wrongToken("::1"), at: 0))
     #expect(due(at: 60 * second) == [])
