@@ -115,14 +115,14 @@ export class Follower {
     unanswered.forEach((request) => { request.lose(); });
   }
 
-  // The parts of a long snapshot count together, so that nothing is missing meanwhile.
+  // The parts of a long snapshot count together.
   join(snapshot) {
-    if (snapshot.part > 1) {
-      snapshot = Object.assign({}, this.joined, { part: snapshot.part, timers: this.joined.timers.concat(snapshot.timers) });
+    const joined = this.joined;
+    if (snapshot.part > 1 && joined) {
+      snapshot = Object.assign({}, joined, { part: snapshot.part, timers: joined.timers.concat(snapshot.timers) });
     }
-    if (snapshot.part < snapshot.parts) {
-      this.joined = snapshot;
-    } else {
+    this.joined = snapshot.part < snapshot.parts ? snapshot : null;
+    if (this.joined === null) {
       this.takeSnapshot(snapshot);
     }
   }

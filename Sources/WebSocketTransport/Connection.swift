@@ -179,16 +179,21 @@ extension Connection {
     return count >= 0 ? count : -Int64(tailByteCount)
   }
 
-  /// Whether more waits than may. One frame that is larger than the bound may be under way, which a slow reader
-  /// could never get otherwise, or `largeMax` of them; they do not count, but what waits beside them does.
-  func isTooFarBehind(bytesMax: Int, largeMax: Int) -> Bool {
+  /// Whether more waits than may.
+  ///
+  /// A frame that is larger than the bound does not count, since a slow reader could never get it otherwise, but there
+  /// may be only a few of them. Nor does what libwebsockets holds count for frames that a newer one replaces: of those
+  /// there is never more than one of a kind, and a reader that is a tick behind gets the newest.
+  func isTooFarBehind(bytesMax: Int) -> Bool {
     let isTailLarge = tailByteCount > bytesMax
-    let inRelay = waitingByteCount - ownByteCount
-    let largeByteCount =
-      outbox.largeByteCount + (isTailLarge ? tailByteCount : 0) + (isRelayOfLarge ? inRelay : 0)
-    return outbox.largeCount + (isTailLarge ? 1 : 0) > largeMax
-      || waitingByteCount - largeByteCount > bytesMax
+    let inRelay = isRelayOfLarge ? 0 : waitingByteCount - ownByteCount
+    let lasting = outbox.lastingByteCount + (isTailLarge ? 0 : tailByteCount) + inRelay
+    return outbox.largeCount + (isTailLarge ? 1 : 0) > Self.largeMax || lasting > bytesMax
+      || outbox.byteCount - outbox.largeByteCount > bytesMax
   }
+
+  /// Several requests may have been taken before the first large answer made their connection wait.
+  private static let largeMax = 4
 }
 
 /// A connection's place in one group.

@@ -6,9 +6,11 @@ struct Outbox {
   private(set) var byteCount = 0
   /// From how many bytes on a frame is counted by itself.
   let largeFrom: Int
-  /// Those frames that are as large, and their bytes.
-  private(set) var largeCount = 0
+  /// Bytes of the frames that are as large, and how many of those nothing replaces.
   private(set) var largeByteCount = 0
+  private(set) var largeCount = 0
+  /// Bytes of the other frames that nothing replaces.
+  private(set) var lastingByteCount = 0
 
   init(largeFrom: Int = .max) { self.largeFrom = largeFrom }
 
@@ -29,9 +31,12 @@ struct Outbox {
   private mutating func count(_ frame: Frame, _ sign: Int) {
     let bytes = frame.byteCount
     byteCount += sign * bytes
-    guard bytes >= largeFrom else { return }
-    largeCount += sign
-    largeByteCount += sign * bytes
+    if bytes >= largeFrom {
+      largeByteCount += sign * bytes
+      if frame.replaces == nil { largeCount += sign }
+    } else if frame.replaces == nil {
+      lastingByteCount += sign * bytes
+    }
   }
 
   mutating func popFirst() -> Frame? {

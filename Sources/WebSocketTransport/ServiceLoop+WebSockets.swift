@@ -59,11 +59,7 @@ extension ServiceLoop {
     if connection.outbox.isEmpty { connection.socket?.askWriteable() }
     connection.outbox.append(frame)
     countWaiting(connection)
-    // Requests that a further loop has handed on are answered one after the other, though the first answer is large.
-    let largeMax = isFirst ? 1 : 4
-    guard connection.isTooFarBehind(bytesMax: options.unsentBytesMax, largeMax: largeMax) else {
-      return
-    }
+    guard connection.isTooFarBehind(bytesMax: options.unsentBytesMax) else { return }
     options.log(.debug, "connection \(connection.id.number) reads too slowly and is closed")
     count(.slowWebSocket)
     closeSlow(connection, reason: "too slow a reader", isWalking: isWalking)

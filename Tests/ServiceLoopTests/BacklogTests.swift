@@ -81,21 +81,27 @@ import Testing
     Frame(Array(repeating: 0x78, count: count), replaces: key)
   }
 
+  /// Bytes of all, how many large ones are not replaced, bytes of all large ones, and of what else is not replaced.
+  private func counts(_ outbox: Outbox) -> [Int] {
+    [outbox.byteCount, outbox.largeCount, outbox.largeByteCount, outbox.lastingByteCount]
+  }
+
   @Test func `counts large frames by themselves, however they leave`() {
     var outbox = Outbox(largeFrom: 100)
     for count in [10, 100, 300] { outbox.append(frame(count)) }
-    #expect((outbox.byteCount, outbox.largeCount, outbox.largeByteCount) == (410, 2, 400))
+    #expect(counts(outbox) == [410, 2, 400, 10])
 
     outbox.append(frame(500, 7))
+    #expect(counts(outbox) == [910, 2, 900, 10])
     outbox.append(frame(20, 7))
-    #expect((outbox.byteCount, outbox.largeCount, outbox.largeByteCount) == (430, 2, 400))
+    #expect(counts(outbox) == [430, 2, 400, 10])
 
     _ = outbox.popFirst()
     _ = outbox.popFirst()
-    #expect((outbox.byteCount, outbox.largeCount, outbox.largeByteCount) == (320, 1, 300))
+    #expect(counts(outbox) == [320, 1, 300, 0])
 
     outbox.removeAll()
     outbox.append(frame(100))
-    #expect((outbox.byteCount, outbox.largeCount, outbox.largeByteCount) == (100, 1, 100))
+    #expect(counts(outbox) == [100, 1, 100, 0])
   }
 }
