@@ -179,21 +179,11 @@ extension Connection {
     return count >= 0 ? count : -Int64(tailByteCount)
   }
 
-  /// Whether more waits than may.
-  ///
-  /// A frame that is larger than the bound does not count, since a slow reader could never get it otherwise, but there
-  /// may be only a few of them. Nor does what libwebsockets holds count for frames that a newer one replaces: of those
-  /// there is never more than one of a kind, and a reader that is a tick behind gets the newest.
+  /// Whether more waits than may: see `Outbox.isTooMuch`.
   func isTooFarBehind(bytesMax: Int) -> Bool {
-    let isTailLarge = tailByteCount > bytesMax
     let inRelay = isRelayOfLarge ? 0 : waitingByteCount - ownByteCount
-    let lasting = outbox.lastingByteCount + (isTailLarge ? 0 : tailByteCount) + inRelay
-    return outbox.largeCount + (isTailLarge ? 1 : 0) > Self.largeMax || lasting > bytesMax
-      || outbox.byteCount - outbox.largeByteCount > bytesMax
+    return outbox.isTooMuch(bytesMax: bytesMax, behindTail: tailByteCount, inRelay: inRelay)
   }
-
-  /// Several requests may have been taken before the first large answer made their connection wait.
-  private static let largeMax = 4
 }
 
 /// A connection's place in one group.

@@ -39,6 +39,21 @@ struct Outbox {
     }
   }
 
+  /// Whether more waits than may, behind the tail of a frame that is on its way.
+  ///
+  /// A frame that is larger than the bound does not count, since a slow reader could never get it otherwise, but there
+  /// may be only a few of them. Nor does the tail count for frames that a newer one replaces: of those there is never
+  /// more than one of a kind, and a reader that is a tick behind gets the newest.
+  func isTooMuch(bytesMax: Int, behindTail tail: Int, inRelay: Int = 0) -> Bool {
+    let isTailLarge = tail > bytesMax
+    return largeCount + (isTailLarge ? 1 : 0) > Self.largeMax
+      || lastingByteCount + (isTailLarge ? 0 : tail) + inRelay > bytesMax
+      || byteCount - largeByteCount > bytesMax
+  }
+
+  /// Several requests may have been taken before the first large answer made their connection wait.
+  private static let largeMax = 4
+
   mutating func popFirst() -> Frame? {
     guard first < frames.count else { return nil }
     let frame = frames[first]

@@ -3,17 +3,14 @@
 import asyncio
 import socket
 import time
-import urllib.request
 from decimal import Decimal as D
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from websockets.asyncio.client import connect as dial
 
 import wire
 from punctuality import TooLate
-from raw_socket import handshake
 from timer_client import WITHIN, Client
 from timer_server import Server
 
@@ -168,36 +165,6 @@ async def test_a_socket_that_does_not_read_holds_nobody_up(server, connect, punc
     if done_at - awake_at - punctual.stalls.between(awake_at, done_at) >= 3:
         raise TooLate("the newest came only after the reader had been awake for 3 s")
     punctual(late)
-
-
-@pytest.mark.parametrize("count", [80, 130], ids=["less than the bound", "more than the bound"])
-async def test_a_reader_who_is_a_tick_behind_is_kept(tmp_path, count):
-    """Half of one tick is on its way and the next one waits, which together are more than may wait: the next but one
-    takes its place, and nobody is closed."""
-    server = Server(tmp_path / "data", "--unread-bytes", "65536").start()
-    try:
-        async with dial(server.url, proxy=None, compression=None) as client:
-            for number in range(count):
-                await client.send(f'{{"command":"start","timer":"t{number}","title":"{"x" * 250}"}}')
-            await client.send('{"id":"last","command":"sync"}')
-            while '"last"' not in await client.recv():
-                pass
-        slow = socket.socket()
-        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        slow.connect(("127.0.0.1", server.port))
-        slow.settimeout(WITHIN)
-        slow.sendall(handshake("/ws?timer=*&interval=0.1"))
-        end = time.monotonic() + 4.5
-        while time.monotonic() < end:
-            piece = slow.recv(10_000)
-            assert piece, "closed"
-            await asyncio.sleep(len(piece) / 200_000)
-        with urllib.request.urlopen(f"{server.http}/metrics", timeout=WITHIN) as answer:
-            figures = answer.read().decode()
-        slow.close()
-    finally:
-        server.kill()
-    assert 'timersync_turned_away_total{reason="slowWebSocket"} 0\n' in figures
 
 
 async def test_two_hundred_sockets_see_the_same(server, connect):

@@ -104,4 +104,19 @@ import Testing
     outbox.append(frame(100))
     #expect(counts(outbox) == [100, 1, 100, 0])
   }
+
+  @Test(arguments: [
+    // What waits: bytes, and whether a newer frame replaces it; the tail before it; and whether that is too much.
+    ([(60, true)], 50, false), ([(60, true), (60, true)], 50, true), ([(60, false)], 50, true),
+    ([(60, false)], 40, false), ([(60, false)], 150, false), ([(150, true)], 150, false),
+    ([(150, false), (150, false), (150, false)], 150, false),
+    ([(150, false), (150, false), (150, false), (150, false)], 150, true),
+  ])
+  func `is too much`(waiting: [(count: Int, isReplaced: Bool)], tail: Int, isTooMuch: Bool) {
+    var outbox = Outbox(largeFrom: 101)
+    for (key, one) in waiting.enumerated() {
+      outbox.append(frame(one.count, one.isReplaced ? UInt64(key) : nil))
+    }
+    #expect(outbox.isTooMuch(bytesMax: 100, behindTail: tail) == isTooMuch)
+  }
 }
