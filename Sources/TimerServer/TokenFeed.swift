@@ -7,7 +7,7 @@ final class TokenFeed {
   private let watch: TokenFileWatch
   private let path: String
   private let log: Log
-  private let post: @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
+  private let post: @Sendable (TokenFileContents) -> Void
   /// What the file held at the start; nil when there was none.
   let first: TokenBook?
 
@@ -15,7 +15,7 @@ final class TokenFeed {
   /// said where it is, so its folder has to be there.
   init(_ file: TokenFile, isNamed: Bool, log: Log) throws(ServerFailure) {
     (path, self.log) = (file.path, log)
-    let post: @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void = { [mailbox] contents in
+    let post: @Sendable (TokenFileContents) -> Void = { [mailbox] contents in
       do { mailbox.post(try Self.book(contents.get(), file.path)) } catch {
         log.write(.error, "\(error); the tokens stay as they were")
       }
@@ -34,7 +34,7 @@ final class TokenFeed {
 
   private static func watch(
     _ file: TokenFile, isNamed: Bool,
-    changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
+    changed: @escaping @Sendable (TokenFileContents) -> Void
   ) throws(TokenFileError) -> TokenFileWatch {
     guard isNamed else { return TokenFileWatch(followingSoon: file, changed: changed) }
     do { return try TokenFileWatch(file, changed: changed) } catch { throw .disk(error) }
@@ -55,7 +55,8 @@ final class TokenFeed {
     loop.listen(to: mailbox)
   }
 
-  /// Reads the file anew, whether it changed or not; the hub logs how many tokens there are.
+  /// Reads the file anew, whether it changed or not; the hub logs how many tokens there are. That it is gone or damaged
+  /// is told once a second look finds so too.
   func reload() {
     watch.read { [path, log, post] contents in
       if case .success(nil) = contents { log.write(.info, "there is no file of tokens at \(path)") }

@@ -74,14 +74,14 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// `seconds`: how long the last look took, so that looking takes no more than a hundredth of a core.
+  /// `seconds`: how long the last look took.
   private func pollSoon(_ seconds: Double) {
-    queue.asyncAfter(deadline: .now() + max(1, seconds * 100)) { [weak self] in self?.poll() }
+    let pause = FolderPolling.pause(afterLookOf: seconds)
+    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
   }
 
   private func poll() {
-    let start = DispatchTime.now()
-    let digest = Disk.digest(ofFilesIn: folder.path, ending: FileName.ending)
+    let (digest, seconds) = FolderPolling.digest(ofFilesIn: folder.path)
     let (isNews, isDone) = state.withLock { state in
       follow(&state)
       let isDone = state.watcher != nil || state.isOver
@@ -91,7 +91,8 @@ final class ChangeFeed: Sendable {
     }
     if isNews { look(at: nil) }
     guard !isDone else { return }
-    pollSoon(Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9)
+    // What changed is read once, so that its time is not counted.
+    pollSoon(seconds)
   }
 
   /// The folder is not where it was; there may be another one by now, or a little later.

@@ -266,15 +266,18 @@ struct FileState: Equatable {
   /// Whether it was changed so lately that another change may have the same time.
   let isFresh: Bool
 
-  init(_ path: String) {
+  /// Some file systems date by ticks of two seconds, and what looks needs a moment too.
+  private static let freshNanoseconds: Int64 = 3_000_000_000
+
+  init(_ path: String, at now: Date = Date()) {
     let state = files_state(path)
     error = state.error
     place = [state.device, state.inode]
     size = state.size
     modified = state.modified_nanoseconds
     changed = state.changed_nanoseconds
-    let age = Int64(Date().timeIntervalSince1970 * 1e9) - changed
-    isFresh = error == 0 && age < 1_000_000_000
+    let age = Int64(now.timeIntervalSince1970 * 1e9) - changed
+    isFresh = error == 0 && age < Self.freshNanoseconds
   }
 
   static func == (left: Self, right: Self) -> Bool {

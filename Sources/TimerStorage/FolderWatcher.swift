@@ -41,6 +41,27 @@ final class FolderWatcher: Sendable {
   }
 }
 
+/// How often a folder is looked through of which the system tells nothing.
+enum FolderPolling {
+  private static let shortestPause = 1.0
+  /// Nobody waits longer for an edit to be seen, however long looking takes.
+  private static let longestPause = 10.0
+  /// How many times as long as a look takes there is none.
+  private static let restFactor = 100.0
+
+  /// Seconds until the next look, after one of so many.
+  static func pause(afterLookOf seconds: Double) -> Double {
+    min(longestPause, max(shortestPause, seconds * restFactor))
+  }
+
+  /// What `Disk.digest` says, and how many seconds it took.
+  static func digest(ofFilesIn folder: String) -> (digest: UInt64, seconds: Double) {
+    let start = DispatchTime.now().uptimeNanoseconds
+    let digest = Disk.digest(ofFilesIn: folder, ending: FileName.ending)
+    return (digest, Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
+  }
+}
+
 /// man 7 inotify: events of 16 bytes, each with a name behind it that is padded with zeros.
 private struct Events {
   /// nil when the system lost count.

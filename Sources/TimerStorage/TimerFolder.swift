@@ -128,9 +128,6 @@ public struct TimerFolder {
     return folder.writeFiles(of: fileNames)
   }
 
-  /// Another number when somebody has changed a file, whoever it was.
-  var digest: UInt64 { Disk.digest(ofFilesIn: path, ending: FileName.ending) }
-
   var isBehind: Bool { folder.isBehind }
   var fileNamesBehind: [FileName] { folder.fileNamesBehind }
 
@@ -184,6 +181,9 @@ extension TimerFolder {
     }
     return (changes, doubtful)
   }
+
+  /// Whether there is a file on the disk now.
+  func hasFile(_ fileName: FileName) -> Bool { folder.hasFile(fileName) }
 
   /// Files that could not be read, and may be by now.
   var unreadable: [FileName] {

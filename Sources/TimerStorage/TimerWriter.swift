@@ -41,6 +41,8 @@ public final class TimerWriter: Sendable {
     var isPolling = false
     /// Of the folder's files when they were looked through last; 0: they were not.
     var digest: UInt64 = 0
+    /// Files that are gone or damaged at a first look; true: there is one.
+    var doubts = SecondLooks<FileName, Bool>()
 
     static let firstPatience = 1
     static let longestPatience = 60
@@ -58,9 +60,6 @@ public final class TimerWriter: Sendable {
   /// An editor that empties or removes a file first has brought it back by then.
   private static let editPause = DispatchTimeInterval.milliseconds(500)
   private static let probePause = DispatchTimeInterval.seconds(1)
-  private static let pollPause = 1.0
-  /// How many times as long as a look takes there is none.
-  private static let restFactor = 100.0
 
   /// `report` is called on the disk's thread, with the tickets in their order; and here, when the folder takes no
   /// changes from the start on.
@@ -91,7 +90,7 @@ public final class TimerWriter: Sendable {
     // One that did not see all of this folder is of no use any more.
     watchers.withLock { $0 = nil }
     let files = try FolderWatcher(path, queue: thread) { [weak self] names in
-      self?.look(at: names, isSecondLook: false)
+      self?.look(at: names)
     } gone: { [weak self] in
       self?.inspect()
     }
@@ -115,44 +114,58 @@ public final class TimerWriter: Sendable {
   }
 
   private func pollSoon(_ seconds: Double) {
-    // So that looking takes no more than a hundredth of a core, however many files there are.
-    let pause = max(Self.pollPause, seconds * Self.restFactor)
+    let pause = FolderPolling.pause(afterLookOf: seconds)
     thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
   }
 
   private func poll() {
-    let start = DispatchTime.now()
+    var seconds = 0.0
     // A link above the folder may lead elsewhere by now, of which no watch tells.
-    if inspect(), watchers.withLock({ $0 == nil }) { lookForEdits() }
-    pollSoon(Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9)
+    if inspect(), watchers.withLock({ $0 == nil }) { seconds = lookForEdits() }
+    pollSoon(seconds)
   }
 
-  private func lookForEdits() {
+  /// How many seconds it took to look through the folder; what changed is read once, so that its time is not counted.
+  private func lookForEdits() -> Double {
     let path = state.withLock { $0.folder.path }
-    if (try? follow(path)) != nil { return look(at: nil, isSecondLook: false) }
+    if (try? follow(path)) != nil {
+      look(at: nil)
+      return 0
+    }
+    let (digest, seconds) = FolderPolling.digest(ofFilesIn: path)
     let isNews = state.withLock { state in
-      let digest = state.folder.digest
       defer { state.digest = digest }
       return digest != state.digest
     }
-    if isNews { look(at: nil, isSecondLook: false) }
+    if isNews { look(at: nil) }
+    return seconds
   }
 
-  private func look(at names: [FileName]?, isSecondLook: Bool) {
+  // MARK: What others do
+
+  private func look(at names: [FileName]?) {
     // In a folder that was taken away, files are missing that nobody has removed.
     guard inspect() else { return }
-    let (changes, doubtful, isRetryDue) = state.withLock {
-      let (changes, doubtful) = $0.folder.changesByOthers(names, isSecondLook: isSecondLook)
-      return (changes, doubtful, !$0.folder.unreadable.isEmpty)
-    }
-    if !changes.isEmpty { report(.external(changes)) }
-    if isRetryDue { retrySoon() }
-    // What was held back for the look may be written now.
-    if isSecondLook { tidySoon() }
-    guard !doubtful.isEmpty else { return }
+    let (changes, secondLooks) = state.withLock { $0.changesByOthers(names) }
+    reportEdits(changes)
+    guard !secondLooks.isEmpty else { return }
     thread.asyncAfter(deadline: .now() + Self.editPause) { [weak self] in
-      self?.look(at: doubtful, isSecondLook: true)
+      self?.lookAgain(secondLooks)
     }
+  }
+
+  private func lookAgain(_ secondLooks: [FileName: UInt64]) {
+    let (same, other) = state.withLock { $0.takeDoubts(secondLooks) }
+    guard inspect() else { return }
+    reportEdits(state.withLock { $0.folder.changesByOthers(same, isSecondLook: true).changes })
+    if !other.isEmpty { look(at: other) }
+    // What was held back for the look may be written now.
+    tidySoon()
+  }
+
+  private func reportEdits(_ changes: [ExternalChange]) {
+    if !changes.isEmpty { report(.external(changes)) }
+    if state.withLock({ !$0.folder.unreadable.isEmpty }) { retrySoon() }
   }
 
   /// Looks at files that were to be written while somebody else had changed them, and tells of those that gave way.
@@ -161,7 +174,7 @@ public final class TimerWriter: Sendable {
     if !putAside.isEmpty { report(.external(putAside.map(ExternalChange.damaged))) }
     let contested = state.folder.takeContested()
     guard !contested.isEmpty else { return }
-    thread.async { [weak self] in self?.look(at: contested, isSecondLook: false) }
+    thread.async { [weak self] in self?.look(at: contested) }
   }
 
   // MARK: Trouble
@@ -225,7 +238,7 @@ public final class TimerWriter: Sendable {
   /// Changes can be taken again: what others did to the files meanwhile comes before any new one.
   private func endTrouble() {
     try? follow(state.withLock { $0.folder.path })
-    look(at: nil, isSecondLook: false)
+    look(at: nil)
     state.withLock { state in
       // The folder may be gone again.
       if let trouble = state.folder.placeTrouble {
@@ -255,7 +268,7 @@ public final class TimerWriter: Sendable {
       if names.isEmpty { state.patience = State.firstPatience }
       return names
     }
-    if !names.isEmpty { look(at: names, isSecondLook: true) }
+    if !names.isEmpty { look(at: names) }
   }
 
   // MARK: Changes
@@ -480,6 +493,37 @@ public enum DiskNote: Sendable {
 }
 
 extension TimerWriter.State {
+  /// What others did to these files, or to any of them, and the second looks that are to be made.
+  fileprivate mutating func changesByOthers(
+    _ names: [FileName]?
+  ) -> (changes: [ExternalChange], secondLooks: [FileName: UInt64]) {
+    var (changes, doubtful) = folder.changesByOthers(names)
+    if names == nil {
+      // Also where the folder could not be looked through.
+      let more = folder.changesByOthers(Array(Set(doubts.subjects).subtracting(doubtful)))
+      changes += more.changes
+      doubtful += more.doubtful
+    }
+    for name in Set(names ?? doubts.subjects).subtracting(doubtful) { doubts.cancel(name) }
+    var secondLooks: [FileName: UInt64] = [:]
+    for name in doubtful {
+      secondLooks[name] = doubts.expect(name, finding: folder.hasFile(name))
+    }
+    return (changes, secondLooks)
+  }
+
+  /// The files of which a second look is still wanted: those that are, or are not, there as before, and the others.
+  fileprivate mutating func takeDoubts(
+    _ secondLooks: [FileName: UInt64]
+  ) -> (same: [FileName], other: [FileName]) {
+    var (same, other): ([FileName], [FileName]) = ([], [])
+    for (name, number) in secondLooks {
+      guard let wasThere = doubts.take(name, number) else { continue }
+      if folder.hasFile(name) == wasThere { same.append(name) } else { other.append(name) }
+    }
+    return (same, other)
+  }
+
   /// What builds on a write that failed must not reach the disk: it would bring that one with it.
   ///
   /// The outcome tells whether the disk was asked at all, or what it said.

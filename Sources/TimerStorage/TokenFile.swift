@@ -49,6 +49,15 @@ public struct TokenFile: Sendable {
     }
   }
 
+  /// As above, for who knows that there were tokens: while the file's folder is away, or a link leads nowhere, nobody can
+  /// tell whether there still are.
+  func reload() throws(TokenFileError) -> [TokenRecord]? {
+    if let tokens = try load() { return tokens }
+    if Disk.place(folder) == nil { throw .disk(DiskError("open", folder, code: ENOENT)) }
+    if Disk.target(ofLink: path) != nil { throw .disk(DiskError("open", path, code: ENOENT)) }
+    return nil
+  }
+
   /// Where the JSON is wrong, without what stands there.
   private static func words(for error: any Error) -> String {
     let place: [any CodingKey]
@@ -162,6 +171,9 @@ extension TokenFile {
 
 // MARK: - Watching
 
+/// What a file of tokens holds, or why it can't be told; nil where there is no file.
+public typealias TokenFileContents = Result<[TokenRecord]?, TokenFileError>
+
 /// Reads a file of tokens anew whenever it changes, as long as this object lives.
 ///
 /// The system tells what happens in the file's folder. Twice a second the file that the path leads to is looked at all
@@ -169,23 +181,35 @@ extension TokenFile {
 /// may have no watches left to give.
 ///
 /// A file that is not there, empty or malformed may be one that is being written just now: only what a second look finds
-/// too is told.
+/// too is told. While the file's folder is not there, or a link leads nowhere, tokens that were there are not gone: the
+/// file can't be read.
 public final class TokenFileWatch: Sendable {
   private let file: TokenFile
-  private let changed: @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
+  private let secondLook: DispatchTimeInterval
+  private let changed: @Sendable (TokenFileContents) -> Void
   private let queue = DispatchQueue(label: "timersync.tokens")
   private let watcher = Mutex<FolderWatcher?>(nil)
   private let seen = Mutex(Seen())
 
-  /// What was found last.
   private struct Seen {
-    var contents: Result<[TokenRecord]?, TokenFileError>?
-    /// The file that it was in, as it was then.
+    /// What was told last: only something else is news.
+    var told: TokenFileContents?
+    /// The file that was read last, as it was then.
     var state: FileState?
     /// Whether the same is to be read again: it could not be, or may have changed within the same tick of the clock
     /// that files are dated by.
     var isDoubtful = false
-    var isSecondLookComing = false
+    var doubts = SecondLooks<String, TokenFileContents>()
+    /// Who wants to be told in any case. Of several at once the last is, since all ask for the same.
+    var asker: (@Sendable (TokenFileContents) -> Void)?
+
+    /// Whether there were tokens, so that there is something to lose.
+    var hadTokens: Bool {
+      switch told {
+      case nil, .some(.success(nil)): false
+      default: true
+      }
+    }
   }
 
   /// Who replaces a file in two steps has done so by then.
@@ -195,19 +219,25 @@ public final class TokenFileWatch: Sendable {
   /// `changed` is called on a thread of its own when the file holds something else than the last time. The file's folder
   /// has to be there.
   public convenience init(
-    _ file: TokenFile,
-    changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
+    _ file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
   ) throws(DiskError) {
     _ = try Disk.openFolder(file.folder)
     self.init(followingSoon: file, changed: changed)
   }
 
   /// As above; the folder may be made later.
-  public init(
-    followingSoon file: TokenFile,
-    changed: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void
+  public convenience init(
+    followingSoon file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
+  ) {
+    self.init(file, secondLook: Self.secondLook, changed: changed)
+  }
+
+  init(
+    _ file: TokenFile, secondLook: DispatchTimeInterval,
+    changed: @escaping @Sendable (TokenFileContents) -> Void
   ) {
     self.file = file
+    self.secondLook = secondLook
     self.changed = changed
     seen.withLock { $0.state = FileState(file.path) }
     try? watchFolder()
@@ -220,12 +250,12 @@ public final class TokenFileWatch: Sendable {
     guard watcher.withLock({ $0 == nil }) else { return }
     // Any name: a file may also change by a link in its folder.
     let watcher = try FolderWatcher(file.folder, queue: queue) { [weak self] _ in
-      self?.look(isSecondLook: false)
+      self?.look()
     } gone: { [weak self] in
       // The folder is not where it was; there may be another one by now, or a little later.
       self?.watcher.withLock { $0 = nil }
       try? self?.watchFolder()
-      self?.look(isSecondLook: false)
+      self?.look()
     }
     self.watcher.withLock { $0 = watcher }
   }
@@ -241,24 +271,35 @@ public final class TokenFileWatch: Sendable {
     try? watchFolder()
     let state = FileState(file.path)
     let isNews = seen.withLock { $0.state != state || $0.isDoubtful }
-    if isNews { look(isSecondLook: false) }
+    if isNews { look() }
   }
 
   /// What the file holds now; told from here on is only something else.
   public func load() throws(TokenFileError) -> [TokenRecord]? {
-    let now = read()
-    seen.withLock { $0.contents = now }
+    // In turn with what is told, so that neither takes the other's place.
+    let now = queue.sync {
+      let now = read()
+      seen.withLock { $0.told = now }
+      return now
+    }
     return try now.get()
   }
 
-  /// Hands on what the file holds, changed or not, on the thread of `changed`; returns at once.
-  public func read(_ then: @escaping @Sendable (Result<[TokenRecord]?, TokenFileError>) -> Void) {
-    queue.async { [self] in then(read()) }
+  /// Hands on what the file holds, changed or not, on the thread of `changed` and in its place; returns at once. What may
+  /// be on its way out or in is handed on after the second look.
+  public func read(_ then: @escaping @Sendable (TokenFileContents) -> Void) {
+    queue.async { [self] in
+      seen.withLock { $0.asker = then }
+      look()
+    }
   }
 
-  private func read() -> Result<[TokenRecord]?, TokenFileError> {
+  private func read() -> TokenFileContents {
+    let hadTokens = seen.withLock { $0.hadTokens }
     let state = FileState(file.path)
-    let contents = Result { () throws(TokenFileError) in try file.load() }
+    let contents = Result { () throws(TokenFileError) in
+      try hadTokens ? file.reload() : file.load()
+    }
     seen.withLock { seen in
       seen.state = state
       seen.isDoubtful = state.isFresh || contents.isOfDisk
@@ -266,26 +307,32 @@ public final class TokenFileWatch: Sendable {
     return contents
   }
 
-  private func look(isSecondLook: Bool) {
+  private func look() {
     let now = read()
-    if !isSecondLook, (try? now.get()) == nil { return lookAgainSoon() }
-    let isNew = seen.withLock { seen in
-      defer { seen.contents = now }
-      return seen.contents != now
-    }
-    if isNew { changed(now) }
+    guard isInDoubt(now) else { return tell(now) }
+    let number = seen.withLock { $0.doubts.expect(file.path, finding: now) }
+    guard let number else { return }
+    queue.asyncAfter(deadline: .now() + secondLook) { [weak self] in self?.lookAgain(number) }
   }
 
-  private func lookAgainSoon() {
-    let isFirst = seen.withLock { seen in
-      defer { seen.isSecondLookComing = true }
-      return !seen.isSecondLookComing
+  private func isInDoubt(_ now: TokenFileContents) -> Bool {
+    (try? now.get()) == nil && seen.withLock { $0.told != now }
+  }
+
+  private func lookAgain(_ number: UInt64) {
+    guard let before = seen.withLock({ $0.doubts.take(file.path, number) }) else { return }
+    let now = read()
+    if now == before { tell(now) } else { look() }
+  }
+
+  /// On the queue.
+  private func tell(_ now: TokenFileContents) {
+    let (isNew, asker) = seen.withLock { seen in
+      defer { (seen.told, seen.asker) = (now, nil) }
+      seen.doubts.cancel(file.path)
+      return (seen.told != now, seen.asker)
     }
-    guard isFirst else { return }
-    queue.asyncAfter(deadline: .now() + Self.secondLook) { [weak self] in
-      self?.seen.withLock { $0.isSecondLookComing = false }
-      self?.look(isSecondLook: true)
-    }
+    if let asker { asker(now) } else if isNew { changed(now) }
   }
 }
 

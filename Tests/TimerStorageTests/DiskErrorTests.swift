@@ -73,6 +73,31 @@ import Testing
     #expect(before == FileState(folder.path("one/tokens")))
   }
 
+  @Test(arguments: [(0.0, true), (2.5, true), (4, false), (-60, true)])
+  func `may have changed within one tick of its clock`(age: Double, isFresh: Bool) throws {
+    try folder.write("{}", to: "tokens")
+
+    let state = FileState(folder.path("tokens"), at: Date() + age)
+
+    #expect(state.isFresh == isFresh)
+  }
+
+  @Test func `is not known to be gone while a link to it leads nowhere`() throws {
+    try link("near", to: "far/tokens")
+    let file = TokenFile(path: folder.path("near"))
+
+    #expect(try file.load() == nil)
+    #expect(throws: TokenFileError.self) { try file.reload() }
+  }
+
+  @Test func `is not known to be gone while its folder is`() throws {
+    let file = TokenFile(path: folder.path("away/tokens"))
+
+    #expect(throws: TokenFileError.self) { try file.reload() }
+    try folder.makeFolder("away")
+    #expect(try file.reload() == nil)
+  }
+
   @Test func `is not made with its folder for a change that changes nothing`() throws {
     try TokenFile(path: folder.path("above/data/tokens")).change { _ in false }
 

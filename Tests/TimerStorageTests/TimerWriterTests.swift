@@ -265,6 +265,8 @@ private final class Notes: Sendable {
       bell.signal()
     }
 
+    var changesSoFar: [ExternalChange] { changes.withLock { $0 } }
+
     /// All that was told, once anything was.
     func changesTold() -> [ExternalChange] {
       _ = bell.wait(timeout: .now() + 30)
@@ -310,5 +312,31 @@ private final class Notes: Sendable {
       return
     }
     #expect(removed == id("tea"))
+  }
+
+  /// Away at 0 to 0.05 s and at 0.45 to 0.55 s: only an absence of half a second is a removal.
+  @Test func `tells nothing of a file that is gone for a moment twice`() throws {
+    let watch = Watch()
+    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) {
+      watch.hear($0)
+    }
+    try writer.watch(temporary.path)
+    writer.submit([.make(1)])
+    writer.finish()
+
+    for seconds in [0.05, 0.1] {
+      try move("tea.json", "away")
+      Thread.sleep(forTimeInterval: seconds)
+      try move("away", "tea.json")
+      if seconds == 0.05 { Thread.sleep(forTimeInterval: 0.4) }
+    }
+    writer.finish()
+
+    #expect(watch.changesSoFar.isEmpty)
+  }
+
+  private func move(_ from: String, _ target: String) throws {
+    try FileManager.default.moveItem(
+      atPath: temporary.path(from), toPath: temporary.path(target))
   }
 }

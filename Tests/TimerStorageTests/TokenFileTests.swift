@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 import Testing
@@ -153,6 +154,96 @@ import Testing
     try await Task.sleep(for: .milliseconds(100))
 
     #expect(told.withLock { $0 } == 1)
+    withExtendedLifetime(watch) {}
+  }
+
+  /// A watch that has told of one token in a folder of its own, and what it tells from there on.
+  private func watch(
+    secondLook: DispatchTimeInterval
+  ) throws -> (watch: TokenFileWatch, told: Told) {
+    let file = TokenFile(path: folder.path("etc/tokens"))
+    try file.change { tokens in
+      tokens.append(TokenRecord(name: "a", role: "view", sha256: "0"))
+      return true
+    }
+    let told = Told()
+    let watch = TokenFileWatch(file, secondLook: secondLook) { told.add($0) }
+    try #require(try watch.load()?.count == 1)
+    return (watch, told)
+  }
+
+  private final class Told: Sendable {
+    private let all = Mutex<[TokenFileContents]>([])
+
+    func add(_ contents: TokenFileContents) { all.withLock { $0.append(contents) } }
+
+    /// How many tokens there were each time; -1: it could not be said.
+    var counts: [Int] {
+      all.withLock { all in all.map { (try? $0.get().map(\.count) ?? 0) ?? -1 } }
+    }
+  }
+
+  private func move(_ from: String, _ target: String) throws {
+    try FileManager.default.moveItem(atPath: folder.path(from), toPath: folder.path(target))
+  }
+
+  @Test func `hands on nothing that is gone for a moment`() async throws {
+    let (watch, told) = try watch(secondLook: .seconds(30))
+    let asked = Told()
+
+    try move("etc/tokens", "x")
+    watch.read { asked.add($0) }
+    try await Task.sleep(for: .milliseconds(50))
+    try move("x", "etc/tokens")
+    try await wait { !asked.counts.isEmpty }
+
+    #expect(asked.counts == [1])
+    #expect(told.counts == [])
+  }
+
+  @Test(arguments: [nil, "oops"])
+  func `tells of tokens that are back after it handed on that they are gone`(
+    _ between: String?
+  ) async throws {
+    let (watch, told) = try watch(secondLook: .milliseconds(20))
+    let asked = Told()
+
+    try move("etc/tokens", "x")
+    if let between { try folder.write(between, to: "etc/tokens") }
+    watch.read { asked.add($0) }
+    try await wait { (asked.counts + told.counts).contains(between == nil ? 0 : -1) }
+    if between != nil { try folder.remove("etc/tokens") }
+    try move("x", "etc/tokens")
+
+    try await wait { told.counts.last == 1 }
+    withExtendedLifetime(watch) {}
+  }
+
+  @Test func `answers who asks in any case`() async throws {
+    let (watch, told) = try watch(secondLook: .milliseconds(20))
+    let asked = Told()
+
+    for count in 1...2 {
+      watch.read { asked.add($0) }
+      try await wait { asked.counts.count == count }
+    }
+    try folder.remove("etc/tokens")
+    try await wait { told.counts == [0] }
+    watch.read { asked.add($0) }
+
+    try await wait { asked.counts == [1, 1, 0] }
+  }
+
+  @Test func `can't tell what is gone while the folder is`() async throws {
+    let (watch, told) = try watch(secondLook: .milliseconds(20))
+
+    try move("etc", "elsewhere")
+    try await wait { told.counts == [-1] }
+    try move("elsewhere", "etc")
+    try await wait { told.counts == [-1, 1] }
+    try folder.remove("etc/tokens")
+    try await wait { told.counts == [-1, 1, 0] }
+
     withExtendedLifetime(watch) {}
   }
 

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import TimerStorage
+
+@Suite struct `A second look` {
+  @Test func `finds what the first one found`() throws {
+    var looks = SecondLooks<String, Int>()
+    let expected = looks.expect("tea", finding: 1)
+    let number = try #require(expected)
+
+    let found = looks.take("tea", number)
+
+    #expect(found == 1)
+    #expect(looks.subjects == [])
+  }
+
+  @Test func `is made once, however often the same is found`() {
+    var looks = SecondLooks<String, Int>()
+    let numbers = [("tea", 1), ("tea", 1), ("rice", 1)].map { looks.expect($0, finding: $1) }
+
+    #expect(numbers.map { $0 == nil } == [false, true, false])
+  }
+
+  @Test func `is not wanted when all was well in between`() throws {
+    var looks = SecondLooks<String, Int>()
+    let first = looks.expect("tea", finding: 1)
+    looks.cancel("tea")
+    let second = looks.expect("tea", finding: 1)
+
+    let found = try [first, second].map { looks.take("tea", try #require($0)) }
+
+    #expect(found == [nil, 1])
+  }
+
+  @Test func `is not wanted when something else was found in between`() throws {
+    var looks = SecondLooks<String, Int>()
+    let first = looks.expect("tea", finding: 1)
+    let second = looks.expect("tea", finding: 2)
+
+    let found = try [first, second, second].map { looks.take("tea", try #require($0)) }
+
+    #expect(found == [nil, 2, nil])
+  }
+}
+
+@Suite struct `Looking through a folder` {
+  @Test(arguments: [(0, 1), (0.01, 1), (0.05, 5), (0.1, 10), (60, 10)])
+  func `pauses as long as a look takes it to, within bounds`(seconds: Double, pause: Double) {
+    #expect(abs(FolderPolling.pause(afterLookOf: seconds) - pause) < 1e-9)
+  }
+}
