@@ -134,7 +134,7 @@ extension Hub {
     for (connection, session) in sessions where !stands(session.grant, at: now) {
       if let name = session.grant.token?.name {
         let why = "token \(name) was removed, changed or ended"
-        actions.log(.info, "connection \(connection.number) is closed: \(why)")
+        actions.logAboutPeers(.info, "connection \(connection.number) is closed: \(why)")
       }
       dismiss(connection, .token, &actions)
     }

@@ -85,10 +85,10 @@ extension Hub {
     _ ticket: UInt64, _ error: DiskError, at now: Instant, _ actions: inout HubActions
   ) {
     guard let change = board.revert(ticket) else { return }
+    logStorageIfDue(at: now, &actions)
     // Why none can be is told once, and not with each.
-    let isTold = storageTrouble != nil && !storageLog.isOverdue(at: now)
-    let level: LogLevel = isTold ? .debug : .error
-    actions.log(level, "a change could not be stored: \(error)")
+    let level: LogLevel = storageTrouble == nil ? .error : .debug
+    actions.logAboutPeers(level, "a change could not be stored: \(error)")
     retryClockRecord(at: now)
     for proposal in change.proposals {
       follow(proposal.id, at: now)
@@ -108,9 +108,9 @@ extension Hub {
   private static let storageRetry: Seconds = 1
 
   /// Files are behind the log, or no longer: their changes are safe, but nobody else sees them.
-  func note(_ errors: [DiskError], _ actions: inout HubActions) {
-    for error in errors { actions.log(.error, "a timer's file is behind: \(error)") }
-    if errors.isEmpty { actions.log(.info, "every timer's file is up to date again") }
+  mutating func note(_ errors: [DiskError], at now: Instant, _ actions: inout HubActions) {
+    filesLog.follow(errors.isEmpty ? nil : errors)
+    logStorageIfDue(at: now, &actions)
   }
 
   /// Somebody was sent a late crossing.

@@ -215,9 +215,7 @@ extension Hub {
     switch probe {
     case .readiness: response = readiness(isBare: !isKnown)
     case .health where !isKnown: response = Self.bareHealth
-    case .health:
-      guard let health = health(for: request, id, at: now, &actions) else { return }
-      response = health
+    case .health: response = health(for: request, at: now, &actions)
     }
     if request.method == "OPTIONS" {
       response.headers.append(
@@ -226,18 +224,25 @@ extension Hub {
     actions.transport.append(.respond(response, to: id))
   }
 
-  /// What a browser may read that a foreign name has led here, since the page of that name may then read it too.
+  /// For whoever may know nothing more, such as a browser that a foreign name has led here: the page of that name may
+  /// then read it too.
   private static let bareHealth = HTTPResponse(
     status: 200, headers: [notStored], body: Health.bare)
 
-  /// nil when it was answered that its token is not known. Of who sends too many tokens none is looked at.
+  /// A token that is not known says nothing about the server, which may be started anew by whoever is not answered 200.
+  /// Of who sends too many tokens none is looked at.
   private mutating func health(
-    for request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
-  ) -> HTTPResponse? {
-    guard
-      Credentials(request).secret == nil || httpBudgets.take(for: request.peerNetwork, at: now)
-    else { return Self.bareHealth }
-    return grant(request, id, at: now, &actions).map { health(for: $0) }
+    for request: HTTPRequest, at now: Instant, _ actions: inout HubActions
+  ) -> HTTPResponse {
+    let credentials = Credentials(request)
+    guard credentials.secret == nil || httpBudgets.take(for: request.peerNetwork, at: now) else {
+      return Self.bareHealth
+    }
+    let peer = Peer(address: request.peerAddress, network: request.peerNetwork)
+    guard let grant = try? grant(credentials, from: peer, at: now, &actions) else {
+      return Self.bareHealth
+    }
+    return health(for: grant)
   }
 
   /// The server answers, so it is well; files that it could not read are told beside, to who may see all.

@@ -10,13 +10,31 @@ extension Hub {
     _ trouble: StorageTrouble?, at now: Instant, _ actions: inout HubActions
   ) {
     storageTrouble = trouble?.reason
-    guard storageLog.isNews(trouble, at: now) else { return }
-    if let trouble {
+    storageLog.follow(trouble)
+    logStorageIfDue(at: now, &actions)
+  }
+
+  /// Logs how the disk is when the log has not told yet, and may; to be asked each second.
+  mutating func logStorageIfDue(at now: Instant, _ actions: inout HubActions) {
+    switch storageLog.takeNews(at: now) {
+    case .trouble(let trouble):
       actions.log(.error, "changes are not stored, and refused: \(trouble)")
-    } else {
-      actions.log(.info, "changes are stored again")
+    case .end: actions.log(.info, "changes are stored again")
+    case nil: break
+    }
+    switch filesLog.takeNews(at: now) {
+    case .trouble(let errors):
+      for error in errors.prefix(Self.fileErrorsToldMax) {
+        actions.log(.error, "a timer's file is behind: \(error)")
+      }
+      let more = errors.count - Self.fileErrorsToldMax
+      if more > 0 { actions.log(.error, "the files of \(more) more timers are behind") }
+    case .end: actions.log(.info, "every timer's file is up to date again")
+    case nil: break
     }
   }
+
+  private static let fileErrorsToldMax = 20
 
   /// Another folder lies at the path: its timers are the ones that count from here on.
   ///
@@ -89,31 +107,6 @@ extension Hub {
         "a file of another program has the name of this timer's, and is not overwritten; take another name, or move it "
           + "away")
     }
-  }
-}
-
-/// Keeps a disk that fails now and then from filling the log.
-struct StorageLog {
-  private var last: (trouble: StorageTrouble, at: Instant)?
-  /// Whether the last trouble was passed over, and so is its end.
-  private var isMuted = false
-
-  private static let pause: Seconds = 10
-
-  /// Whether a line is due; nil: the trouble is over.
-  mutating func isNews(_ trouble: StorageTrouble?, at now: Instant) -> Bool {
-    guard let trouble else { return !isMuted }
-    isMuted = last.map { $0.trouble == trouble && now < $0.at + Self.pause } ?? false
-    if !isMuted { last = (trouble, now) }
-    return !isMuted
-  }
-
-  /// Whether a trouble that was passed over goes on for so long that it has to be told after all.
-  mutating func isOverdue(at now: Instant) -> Bool {
-    guard isMuted, let last, now >= last.at + Self.pause else { return false }
-    isMuted = false
-    self.last?.at = now
-    return true
   }
 }
 

@@ -40,7 +40,9 @@ struct Hub {
   var quarantine: Quarantine
   /// Why changes are not stored, in words that anybody may read; nil: they are.
   var storageTrouble: String?
-  var storageLog = StorageLog()
+  var storageLog = TroubleLog<StorageTrouble>()
+  /// Files that are behind the log.
+  var filesLog = TroubleLog<[DiskError]>()
   var publication = StatusPublication()
   /// The write of the timers of a folder that was put in place of the one before.
   var takingUp: UInt64?
@@ -115,7 +117,7 @@ struct Hub {
       readOn(&actions)
     case .disk(.external(let changes)):
       for change in changes { adopt(change, at: now, &actions) }
-    case .disk(.filesBehind(let errors)): note(errors, &actions)
+    case .disk(.filesBehind(let errors)): note(errors, at: now, &actions)
     case .disk(.writable(let trouble)): note(trouble, at: now, &actions)
     case .disk(.restored(let contents)): takeUp(contents, at: now, &actions)
     case .tokens(let tokens): adopt(tokens, at: now, &actions)
@@ -166,7 +168,9 @@ struct Hub {
     case .turn: takeTurns(at: now, &actions)
     case .tokenEnd: followTokens(at: now, &actions)
     // The server has looked before it handed this over.
-    case .wallClock: deadlines.set(.wallClock, now + Self.wallClockPause)
+    case .wallClock:
+      deadlines.set(.wallClock, now + Self.wallClockPause)
+      logStorageIfDue(at: now, &actions)
     case .clockRecord: storeClockIfDue(at: now, &actions)
     // The end of each event publishes what has changed.
     case .status: break

@@ -25,6 +25,11 @@ struct HubActions {
   mutating func log(_ level: LogLevel, _ text: String) {
     log.append(LogLine(level: level, text: text))
   }
+
+  /// Logs what a peer has caused, of which there may be as many lines as peers like.
+  mutating func logAboutPeers(_ level: LogLevel, _ text: String) {
+    log.append(LogLine(level: level, text: text, isAboutPeers: true))
+  }
 }
 
 /// What happens to the hub.

@@ -24,11 +24,13 @@ public enum LogLevel: Int, CaseIterable, Comparable, Sendable {
 struct LogLine: Equatable {
   let level: LogLevel
   let text: String
+  /// Whether it tells what a peer has done, who may do it a thousand times a second.
+  var isAboutPeers = false
 }
 
 /// The log on standard error: one line an entry, whatever the entry holds.
 ///
-/// Nobody waits for whoever reads it: see `LineWriter`. What is said again and again is one line a minute: see
+/// Nobody waits for whoever reads it: see `LineWriter`. What peers cause again and again is one line a minute: see
 /// `LogFolding`.
 public struct Log: Sendable {
   public let level: LogLevel
@@ -46,8 +48,12 @@ public struct Log: Sendable {
   /// Writes a line when it is loud enough; what could break a line or turn its direction is escaped. Any thread;
   /// returns at once.
   public func write(_ level: LogLevel, _ text: String) {
-    guard level <= self.level else { return }
-    sink.write(LogLine(level: level, text: text))
+    write(LogLine(level: level, text: text))
+  }
+
+  func write(_ line: LogLine) {
+    guard line.level <= level else { return }
+    sink.write(line)
   }
 
   /// Tells of what was kept back, and takes every line from here on for a new one.

@@ -1,5 +1,10 @@
-/// Makes one line a minute of those that say the same, so that nobody fills a disk by asking for the same again and
-/// again.
+import WebSocketTransport
+
+/// Makes one line a minute of those that say the same about peers, so that nobody fills a disk by doing the same again
+/// and again.
+///
+/// What the server says of itself and of its owner's files is written each time: a line that is kept back would leave
+/// the one before it, which may say the opposite, as the last word.
 ///
 /// Lines are of one kind when they differ in nothing but addresses and numbers of connections. The first of a kind is
 /// written at once, and opens a minute; when that is over the newest of those that came since is written, with their
@@ -32,7 +37,7 @@ struct LogFolding {
   /// Whether the line is to be written now.
   mutating func admit(_ line: LogLine, at now: UInt64) -> Bool {
     // Whoever looks for a fault wants each of them.
-    guard line.level != .debug else { return true }
+    guard line.isAboutPeers, line.level != .debug else { return true }
     var kind = Kind(level: line.level, template: Self.template(line.text))
     if folds[kind] == nil, kinds[line.level, default: 0] >= Self.kindsMax {
       kind = Kind(level: line.level, template: nil)
@@ -99,22 +104,14 @@ struct LogFolding {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
-  /// Whether a word looks like an IPv4 or IPv6 address, with or without a port.
+  /// Whether a word is an IPv4 or IPv6 address, with or without a port.
   private static func isAddress(_ word: Substring) -> Bool {
-    var colons = 0
-    var dots = 0
-    var hasLetter = false
-    for byte in word.utf8 {
-      switch byte {
-      case UInt8(ascii: ":"): colons += 1
-      case UInt8(ascii: "."): dots += 1
-      case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ","): break
-      case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
-        hasLetter = true
-      case _ where isDigit(byte): break
-      default: return false
-      }
-    }
-    return colons >= 2 || (dots >= 3 && !hasLetter)
+    let text = word.hasSuffix(",") ? word.dropLast() : word
+    if IPAddress(String(text)) != nil { return true }
+    guard let colon = text.lastIndex(of: ":"), UInt16(text[text.index(after: colon)...]) != nil
+    else { return false }
+    let host = text[..<colon]
+    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+    return IPAddress(String(isBracketed ? host.dropFirst().dropLast() : host)) != nil
   }
 }

@@ -98,7 +98,7 @@ public final class Server {
     backlog.append(mailbox.drain())
     var wanted = HubActions()
     while let note = backlog.takeFirst() { hub.handle(.disk(note), at: clock.now(), &wanted) }
-    for line in wanted.log { log.write(line.level, line.text) }
+    for line in wanted.log { log.write(line) }
   }
 
   private func hear(_ note: DiskNote, at now: Instant, _ wanted: inout HubActions) {
@@ -138,7 +138,7 @@ public final class Server {
       hub.handle(.transport(event), at: now, &wanted)
     }
     writer.submit(wanted.writes)
-    for line in wanted.log { log.write(line.level, line.text) }
+    for line in wanted.log { log.write(line) }
     for reason in wanted.refusals { refusals.add(reason) }
     actions += wanted.transport
   }

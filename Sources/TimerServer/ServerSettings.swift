@@ -96,6 +96,9 @@ public struct ServerSettings: Sendable {
     options.refused = { refusals.add(.transport($0)) }
     options.answerHeaders = access.answerHeaders(isSecure: options.tls != nil)
     options.log = { level, text in log.write(LogLevel(level), text) }
+    options.peerLog = { level, text in
+      log.write(LogLine(level: LogLevel(level), text: text, isAboutPeers: true))
+    }
     return options
   }
 }

@@ -56,6 +56,12 @@ public struct TokenStore: Sendable {
     }
   }
 
+  /// Undoes `add`, whose token nobody has come to see. Another one that has got its name meanwhile stays.
+  public func withdraw(_ secret: String) throws(TokenFailure) {
+    let digest = TokenDigest(of: secret)?.hexadecimal
+    try change { records throws(TokenFailure) in records.removeAll { $0.sha256 == digest } }
+  }
+
   private func load() throws(TokenFailure) -> [TokenRecord] {
     do { return try file.load() ?? [] } catch { throw .file(path, error.whyNot) }
   }

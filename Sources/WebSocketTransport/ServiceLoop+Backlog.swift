@@ -46,7 +46,7 @@ extension ServiceLoop {
     counters.count(.unreadInAll)
     switch reader {
     case let connection as Connection:
-      options.log(
+      (options.peerLog ?? options.log)(
         .info,
         "connection \(connection.id.number) is closed: \(count) bytes wait for it, and too many for all"
       )
@@ -88,7 +88,7 @@ extension ServiceLoop {
   private func endStalled(_ reader: any BacklogReader) {
     switch reader {
     case let connection as Connection:
-      options.log(
+      (options.peerLog ?? options.log)(
         .info,
         "connection \(connection.id.number) took nothing for \(options.stallSeconds) s and is dropped"
       )

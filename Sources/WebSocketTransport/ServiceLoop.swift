@@ -94,7 +94,7 @@ public final class ServiceLoop {
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
     listeners = try Self.listeners(eventLoop, options, place)
-    if place.isFirst { LibraryLog.send(to: options.log) }
+    if place.isFirst { LibraryLog.send(to: options.peerLog ?? options.log) }
     webSockets = try WebSocketContext(
       eventLoop, subprotocol: options.subprotocol, descriptorsMax: room.tableSize)
     bell = Bell(eventLoop)

@@ -75,6 +75,8 @@ public struct TransportOptions: Sendable {
   public var refused: @Sendable (TransportRefusal) -> Void = { _ in }
   /// Takes one line of the transport's own log.
   public var log: @Sendable (TransportLogLevel, String) -> Void = { _, _ in }
+  /// Takes one line about what a peer has done, of which there may be as many as peers like; nil: `log` takes it.
+  public var peerLog: (@Sendable (TransportLogLevel, String) -> Void)?
 
   public init() {}
 

@@ -61,8 +61,8 @@ enum HelpText {
                            (default $XDG_DATA_HOME/timersync, else ~/.local/share/timersync; a path there
                            that is empty or relative counts as none)
       --web FOLDER         a page of your own instead of the built-in one; read once, at the start
-      --log-level LEVEL    error, warning, info or debug, on standard error (default info); what is said
-                           again and again is one line a minute, with a count
+      --log-level LEVEL    error, warning, info or debug, on standard error (default info); what clients
+                           cause again and again is one line a minute, with a count
 
     what is too much
       --connections COUNT  WebSockets at once; one more is closed with 1013 (default 16384)
@@ -119,6 +119,7 @@ enum HelpText {
       --data FOLDER        the server's data folder, as for 'timersync serve'
       --tokens FILE        the file of tokens, as for 'timersync serve'
 
-    exit codes: 0 done, 64 wrong options, 65 a name that is taken or not known, 69 the file can't be used
+    exit codes: 0 done, 64 wrong options, 65 a name that is taken or not known, 69 the file can't be used,
+    74 standard output can't be written: a token that could not be shown is not kept
     """
 }

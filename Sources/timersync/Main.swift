@@ -8,8 +8,8 @@ enum Main {
     StandardStreams.open()
     do {
       switch try Arguments(ProcessArguments.words) {
-      case .help(let text): print(text)
-      case .version: print("timersync \(Version.text)")
+      case .help(let text): try StandardStreams.print(text)
+      case .version: try StandardStreams.print("timersync \(Version.text)")
       case .serve(let options): try serve(options)
       case .token(let options): try TokenCommand(options: options).run()
       }
@@ -19,6 +19,8 @@ enum Main {
       fail("\(ServerFailure.newerData(path, why))", code: ExitCode.dataError)
     } catch let error as TokenFailure {
       fail("\(error)", code: Int32(error))
+    } catch let error as OutputFailure {
+      fail("\(error)", code: ExitCode.outputLost)
     } catch {
       fail("\(error)", code: ExitCode.unavailable)
     }
@@ -54,6 +56,8 @@ enum ExitCode {
   static let unavailable: Int32 = 69
   /// The disk did not answer when the server stopped.
   static let diskSilent: Int32 = 74
+  /// What was to be shown could not be written to standard output.
+  static let outputLost: Int32 = 74
 }
 
 extension Int32 {

@@ -5,17 +5,27 @@ import TimerServer
 struct TokenCommand {
   let options: TokenOptions
 
-  func run() throws(TokenFailure) {
+  func run() throws {
     switch options.action {
     case .add(let name, let role, let timers, let expires):
-      // Alone on its line, for scripts; it is shown this once.
-      print(try options.store.add(name: name, role: role, timers: timers, expires: expires))
-    case .list: list(try options.store.list())
+      let secret = try options.store.add(name: name, role: role, timers: timers, expires: expires)
+      try show(secret, of: name)
+    case .list: try list(options.store.list())
     case .remove(let name): try options.store.remove(name)
     }
   }
 
-  private func list(_ entries: [TokenStore.Entry]) {
+  /// Alone on its line, for scripts; it is shown this once, so one that was not shown is of no use to anybody.
+  private func show(_ secret: String, of name: String) throws(OutputFailure) {
+    do { try StandardStreams.print(secret) } catch {
+      do { try options.store.withdraw(secret) } catch let obstacle {
+        throw error.with("nobody has seen the token \(name), which is in the list: \(obstacle)")
+      }
+      throw error.with("no token was made")
+    }
+  }
+
+  private func list(_ entries: [TokenStore.Entry]) throws(OutputFailure) {
     var rows = [["NAME", "ROLE", "TIMERS", "ENDS"]]
     for entry in entries {
       rows.append([
@@ -26,7 +36,7 @@ struct TokenCommand {
     for row in rows {
       let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
       // Whatever stands in the file, it is one line here.
-      print(Log.escaped((cells + [row[3]]).joined(separator: "  ")))
+      try StandardStreams.print(Log.escaped((cells + [row[3]]).joined(separator: "  ")))
     }
   }
 

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from session import WITHIN, Session
-from test_startup import put
+from test_startup import put, record
 from timer_server import READY, Server, server_argv
 
 PIPE_BYTES = 4096
@@ -215,6 +215,70 @@ def test_what_an_operator_asks_for_is_always_answered(server):
         while server.log.count("1 tokens are known") <= before:
             assert time.monotonic() < end, f"the {count}. SIGHUP is not answered\n{server.log}"
             time.sleep(0.01)
+
+
+def test_edits_are_told_each_time(server):
+    """Of a good one, a bad one, and again: the last word is how it is."""
+    put(server.data, "tea.json", record("tea"))
+    server.start()
+    good, bad = "was edited, and loaded", "was edited, and can't be loaded"
+    for number in (1, 2):
+        put(server.data, "tea.json", record("tea", title=f"good {number}"))
+        until_told(server, good, number)
+        put(server.data, "tea.json", b"{")
+        until_told(server, bad, number)
+
+
+def test_tokens_that_come_and_go_are_told_each_time(server):
+    server.start()
+    for number in (1, 2):
+        add_token(server.data)
+        until_told(server, "1 tokens are known now", number)
+        subprocess.run(server_argv("token", "remove", "desk", "--data", str(server.data)), check=True)
+        until_told(server, "0 tokens are known now", number)
+
+
+def until_told(server: Server, text: str, count: int) -> None:
+    end = time.monotonic() + WITHIN
+    while len(told(server, text)) < count:
+        assert time.monotonic() < end, f"{text} is not told {count} times\n{server.log}"
+        time.sleep(0.01)
+
+
+# Standard output of other commands
+
+def closed_pipe() -> int:
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
+
+
+@pytest.mark.parametrize("output", [lambda: os.open("/dev/full", os.O_WRONLY), closed_pipe], ids=["full", "closed"])
+def test_a_token_that_can_not_be_shown_is_not_kept(tmp_path, output):
+    data = str(tmp_path / "data")
+    writer = output()
+    try:
+        done = subprocess.run(
+            server_argv("token", "add", "--name", "desk", "--role", "view", "--data", data),
+            stdout=writer, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 74, done
+        assert "standard output" in done.stderr and "no token was made" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        listed = subprocess.run(server_argv("token", "list", "--data", data), capture_output=True, text=True)
+        assert listed.returncode == 0 and "desk" not in listed.stdout
+        assert subprocess.run(server_argv("token", "list", "--data", data), stdout=writer).returncode == 74
+        assert subprocess.run(server_argv("--version"), stdout=writer).returncode == 74
+    finally:
+        os.close(writer)
+
+
+def test_a_token_without_standard_output_is_not_kept(tmp_path):
+    """Its line would have gone into whatever takes the place."""
+    arguments = server_argv("token", "add", "--name", "desk", "--role", "view", "--data", str(tmp_path / "data"))
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *arguments], stderr=subprocess.PIPE, text=True)
+
+    assert done.returncode == 74 and "no token was made" in done.stderr
+    add_token(tmp_path / "data")
 
 
 @pytest.mark.long

@@ -81,3 +81,17 @@ import Testing
 extension Data {
   fileprivate func contains(_ text: String) -> Bool { range(of: Data(text.utf8)) != nil }
 }
+
+@Suite struct `What is lost when it is not written` {
+  @Test func `throws where there is no room, and where nothing is open`() throws {
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+
+    let failure = #expect(throws: OutputFailure.self) {
+      try StandardOutput.write("token", to: full.fileDescriptor)
+    }
+    #expect(
+      failure?.with("no token was made").description
+        == "standard output can't be written (No space left on device); no token was made")
+    #expect(throws: OutputFailure.closed) { try StandardOutput.write("token", to: -1) }
+  }
+}

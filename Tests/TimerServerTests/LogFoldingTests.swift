@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerServer
 
-@Suite final class `Lines that say the same` {
+@Suite final class `Lines about peers that say the same` {
   private var folding = LogFolding()
   private let second: UInt64 = 1_000_000_000
 
@@ -10,8 +10,12 @@ import Testing
   private func due(at now: UInt64) -> [String] { folding.takeDue(at: now).map(\.text) }
   private func all() -> [String] { folding.takeAll().map(\.text) }
 
+  private func line(_ level: LogLevel, _ text: String) -> LogLine {
+    LogLine(level: level, text: text, isAboutPeers: true)
+  }
+
   private func wrongToken(_ address: String) -> LogLine {
-    LogLine(level: .info, text: "a token that is not known was presented from \(address)")
+    line(.info, "a token that is not known was presented from \(address)")
   }
 
   @Test func `are written once a minute, with their count`() {
@@ -31,7 +35,7 @@ import Testing
 
   @Test func `are all written for whoever looks for a fault`() {
     for number in 1...3 {
-      #expect(admits(LogLine(level: .debug, text: "a frame of connection \(number)"), at: second))
+      #expect(admits(line(.debug, "a frame of connection \(number)"), at: second))
     }
     #expect(all() == [])
   }
@@ -45,8 +49,8 @@ import Testing
 
   @Test func `are told at the end, in the order of their kinds`() {
     for _ in 1...3 {
-      _ = admits(LogLine(level: .error, text: "b"), at: 0)
-      _ = admits(LogLine(level: .info, text: "a"), at: 1)
+      _ = admits(line(.error, "b"), at: 0)
+      _ = admits(line(.info, "a"), at: 1)
     }
 
     #expect(
@@ -54,12 +58,12 @@ import Testing
         "b (2 more like it in the last minute)", "a (2 more like it in the last minute)",
       ])
     #expect(all() == [])
-    #expect(admits(LogLine(level: .error, text: "b"), at: 2))
+    #expect(admits(line(.error, "b"), at: 2))
   }
 
   @Test func `are another kind on another level`() {
-    #expect(admits(LogLine(level: .error, text: "a"), at: 0))
-    #expect(admits(LogLine(level: .info, text: "a"), at: 0))
+    #expect(admits(line(.error, "a"), at: 0))
+    #expect(admits(line(.info, "a"), at: 0))
   }
 
   @Test(arguments: [
@@ -77,6 +81,8 @@ import Testing
     ("1.json was edited", "2.json was edited"),
     ("the file of timer 1 was edited", "the file of timer 2 was edited"),
     ("connection 7 is closed: token a", "connection 7 is closed: token b"),
+    ("token 12:30:00 was removed", "token 12:45:00 was removed"), ("from ab:cd:ef", "from 1:2:3"),
+    ("version 1.2.3.4.5", "version 1.2.3.4.6"),
   ])
   func `may not differ in what an owner did`(_ one: String, _ other: String) {
     #expect(LogFolding.template(one) != LogFolding.template(other))
@@ -85,15 +91,44 @@ import Testing
   @Test func `are bounded, however many kinds somebody thinks of`() {
     var written = 0
     for number in 0..<(5 * LogFolding.kindsMax) {
-      if admits(LogLine(level: .info, text: "\(number)"), at: 0) { written += 1 }
+      if admits(line(.info, "\(number)"), at: 0) { written += 1 }
     }
 
     #expect(written == LogFolding.kindsMax + 1)
-    #expect(admits(LogLine(level: .error, text: "the disk"), at: 0))
+    #expect(admits(line(.error, "a peer"), at: 0))
     #expect(
       due(at: 60 * second) == [
         "\(5 * LogFolding.kindsMax - 1) "
           + "(\(4 * LogFolding.kindsMax - 1) more lines in the last minute)"
       ])
+  }
+}
+
+@Suite final class `Lines about the server itself` {
+  private var folding = LogFolding()
+
+  private func admits(_ level: LogLevel, _ text: String, at now: UInt64 = 0) -> Bool {
+    folding.admit(LogLine(level: level, text: text), at: now)
+  }
+
+  @Test(arguments: [
+    ["changes are not stored", "changes are stored again"],
+    ["tea.json can't be loaded", "tea was loaded"],
+    ["2 tokens are known now", "1 tokens are known now"],
+  ])
+  func `are each written, so that the last word is true`(_ texts: [String]) {
+    for time in 0..<6 as Range<UInt64> {
+      for text in texts { #expect(admits(.error, text, at: time)) }
+    }
+    #expect(folding.takeAll() == [])
+  }
+
+  @Test func `find room, however much there is of others`() {
+    for number in 0..<(2 * LogFolding.kindsMax) {
+      _ = folding.admit(LogLine(level: .error, text: "\(number)", isAboutPeers: true), at: 0)
+      #expect(admits(.error, "\(number).json was not loaded"))
+    }
+
+    #expect(admits(.error, "changes are not stored"))
   }
 }

@@ -61,6 +61,82 @@ import WebSocketTransport
 
     #expect(bench.errorsLogged.count - before == 1)
   }
+
+  @Test func `is the log's last word when it is back after a moment`() {
+    var bench = HubBench.make()
+    for trouble in [full, nil, full, nil, full] {
+      bench.handle(.disk(.writable(trouble)))
+      bench.advance(3)
+    }
+
+    #expect(bench.logged.count { $0.contains("changes are not stored") } == 3)
+    #expect(bench.logged.last?.contains("changes are not stored") == true)
+  }
+
+  @Test func `is the log's last word when it was passed over at first, and nobody asks`() {
+    var bench = HubBench.make()
+    for _ in 1...20 {
+      for trouble in [full, nil] { bench.handle(.disk(.writable(trouble))) }
+    }
+    #expect(bench.logged.last == "changes are stored again")
+
+    bench.handle(.disk(.writable(full)))
+    bench.advance(3)
+
+    #expect(bench.logged.last?.contains("changes are not stored") == true)
+  }
+
+  @Test func `tells of files that are behind in few lines, and of their end`() {
+    var bench = HubBench.make()
+    let errors = (1...3_000).map { DiskError("rename", "/data/\($0).json", code: 13) }
+
+    for round in 1...100 {
+      bench.handle(.disk(.filesBehind(round.isMultiple(of: 2) ? [errors[0]] : errors)))
+    }
+    bench.handle(.disk(.filesBehind([])))
+
+    #expect(bench.logged.count == 22)
+    #expect(bench.logged.contains("the files of 2980 more timers are behind"))
+    #expect(bench.logged.last == "every timer's file is up to date again")
+  }
+}
+
+@Suite struct `A trouble that comes and goes` {
+  private var log = TroubleLog<String>()
+
+  private mutating func told(_ trouble: String?, at second: Int) -> Bool {
+    log.follow(trouble)
+    return log.takeNews(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
+  }
+
+  @Test func `is told with its end, and more seldom while it goes on`() {
+    var log = self
+    var count = 0
+    for second in 0..<100 {
+      if log.told(second.isMultiple(of: 2) ? "full" : nil, at: second) { count += 1 }
+    }
+
+    #expect(count > 10 && count < 30)
+    #expect(log.told("full", at: 200))
+    #expect(log.told(nil, at: 200))
+    #expect(log.told("full", at: 202))
+  }
+
+  @Test func `ends by a word when another one took its place unseen`() {
+    var log = self
+    #expect(log.told("full", at: 0))
+    #expect(!log.told("gone", at: 0))
+    #expect(log.told(nil, at: 0))
+    #expect(!log.told("gone", at: 0))
+    #expect(!log.told(nil, at: 0))
+  }
+
+  @Test func `is told anew when it becomes another one`() {
+    var log = self
+    #expect(log.told("full", at: 0))
+    #expect(log.told("gone", at: 2))
+    #expect(!log.told("gone", at: 20))
+  }
 }
 
 @Suite struct `Another data folder in place of the one before` {

@@ -56,6 +56,18 @@ import Testing
     #expect(contents == before)
   }
 
+  @Test func `undoes one that nobody has seen, and no other one of its name`() throws {
+    _ = try store.add(name: "wall", role: .view)
+    let unseen = try store.add(name: "stage", role: .control)
+
+    try store.withdraw(unseen)
+    #expect(try store.list().map(\.name) == ["wall"])
+
+    _ = try store.add(name: "stage", role: .view)
+    try store.withdraw(unseen)
+    #expect(try store.list().map(\.name) == ["wall", "stage"])
+  }
+
   @Test(arguments: ["", "a\nb", "\u{202e}", String(repeating: "a", count: 65)])
   func `takes no name that a log could not show`(_ name: String) {
     #expect(throws: TokenFailure.self) { try store.add(name: name, role: .view) }
