@@ -59,7 +59,7 @@ extension Hub {
     history = contents.history
     ledger = RequestLedger()
     ledger.restore(contents, on: board.clock.reading(at: now))
-    quarantine = Quarantine(contents.faults)
+    quarantine = Quarantine(contents)
     untouched = []
     board.restore(contents.timers)
     var proposals = contents.timers.map { record in

@@ -91,7 +91,7 @@ struct Hub {
     // From here on everything is on the clock of this process.
     let contents = contents.moved(to: clock.reading(at: now))
     lateEnds = LateEnds(startedAt: now)
-    quarantine = Quarantine(contents.faults)
+    quarantine = Quarantine(contents)
     ledger.restore(contents, on: clock.reading(at: now))
     board.restore(contents.timers)
     for record in contents.timers {

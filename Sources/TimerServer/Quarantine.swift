@@ -8,11 +8,13 @@ struct Quarantine {
   /// Timers whose loss nobody who starts them was told of yet.
   private var untold: Set<TimerID> = []
 
-  init(_ faults: [FileFault]) {
-    for fault in faults {
-      self.faults[fault.fileName] = fault
+  init(_ contents: TimerFolder.Contents) {
+    for fault in contents.faults {
+      faults[fault.fileName] = fault
       if fault.fault.isDamage, let id = fault.timer { untold.insert(id) }
     }
+    // The log had these though their files were damaged.
+    untold.subtract(contents.timers.map(\.timer.id))
   }
 
   /// A file was damaged while its timer is held in memory.

@@ -120,9 +120,25 @@ struct ChangeLog {
     try append(steps, seen: &seen)
   }
 
-  /// What was appended last is not to count: it was refused in the end.
+  /// What was appended last is not to count, and can't be taken back: it was refused in the end.
   mutating func doubt() {
     isInDoubt = true
+  }
+
+  /// Where the entries end, to go back to.
+  var end: End { End(length: length, count: count) }
+
+  struct End {
+    fileprivate let length: UInt64
+    fileprivate let count: Int
+  }
+
+  /// Takes back what was appended since `end`, for good, since it was refused; where the disk does not do that, the log
+  /// is in doubt.
+  mutating func retract(to end: End) {
+    guard let file else { return }
+    (length, count) = (end.length, end.count)
+    retract(file)
   }
 
   /// Returns when there is room for a group of changes, and the disk takes it.

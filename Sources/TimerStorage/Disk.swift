@@ -7,12 +7,22 @@ enum Disk {
   /// outermost first: each folder that holds a new one.
   @discardableResult
   static func makeFolders(_ path: String) throws(DiskError) -> [String] {
+    var made: [String] = []
+    return try makeFolders(path, made: &made)
+  }
+
+  /// As above; `made` gets those that were made here, and by nobody else at the same time, the outermost first.
+  @discardableResult
+  static func makeFolders(
+    _ path: String, made: inout [String]
+  ) throws(DiskError) -> [String] {
     let missing = missingFolders(path)
     for folder in missing {
       let result = files_mkdir(folder, 0o777)
       guard result == 0 || result == -EEXIST else {
         throw DiskError("mkdir", folder, code: -result)
       }
+      if result == 0 { made.append(folder) }
     }
     // A file in its place is no folder; to open it as one tells so.
     if missing.isEmpty { _ = try open(path, O_RDONLY | O_DIRECTORY) }

@@ -29,8 +29,9 @@ final class FolderLock: Sendable {
         guard result == -EWOULDBLOCK else { throw .disk(DiskError("lock", path, code: -result)) }
         throw .owned(by: Self.owner(path))
       }
-      // The file may have been removed or replaced meanwhile: then the lock is of one that nobody else finds.
-      if FilePlace(files_place_of_open(descriptor)) == Disk.place(path) {
+      // The file may have been removed or replaced meanwhile, by a start that failed too: then the lock is of one that
+      // nobody else finds.
+      if let place = FilePlace(files_place_of_open(descriptor)), place == Disk.place(path) {
         locked = descriptor
       } else {
         _ = files_close(descriptor)

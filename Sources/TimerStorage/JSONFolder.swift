@@ -249,14 +249,31 @@ public struct JSONFolder {
     heldBack.remove(fileName)
   }
 
+  /// Whether the file is left as it is for now.
+  func isHeldBack(_ fileName: FileName) -> Bool {
+    heldBack.contains(fileName)
+  }
+
+  /// Files that were left as they were, and are gone.
+  var namesHeldBackAndGone: [FileName] { heldBack.filter { !hasFile($0) } }
+
+  /// A file that is held back, and is to be put aside in the end, stays what it is though the log has something else
+  /// for it: the log's next entry says so, and a start knows whose file it was.
+  private mutating func noteKept(_ fileNames: [FileName]) {
+    for name in fileNames where heldBack.contains(name) && precious.contains(name) {
+      if let hash = known[name]?.hash, hash != 0 { seen.note(hash, of: name) }
+    }
+  }
+
   /// Has a file put aside, and not lost, when it is to be replaced or removed.
   mutating func keepWhenReplaced(_ fileName: FileName) {
     precious.insert(fileName)
   }
 
-  /// The file is an ordinary one again.
+  /// The file is an ordinary one again: what was kept in the log instead of it is no longer to come into its place.
   mutating func keepNoLonger(_ fileName: FileName) {
-    precious.remove(fileName)
+    guard precious.remove(fileName) != nil, heldBack.remove(fileName) != nil else { return }
+    unwritten.removeValue(forKey: fileName)
   }
 
   /// Takes the names of files that were put aside since they were replaced, and where they are.
@@ -317,14 +334,16 @@ public struct JSONFolder {
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
   ///
   /// `isOwned` throws when the folder is no longer ours. It is asked before and after, as it is whether the folder and
-  /// its log are still those that a start would find: what is written to others is lost.
+  /// its log are still those that a start would find: what is written to others is lost. `isLogOurs` tells whether
+  /// nobody else can have come to own the log, wherever it is.
   mutating func commit(
-    _ steps: [FolderStep], isOwned: () throws(DiskError) -> Void
+    _ steps: [FolderStep], isOwned: () throws(DiskError) -> Void, isLogOurs: () -> Bool = { true }
   ) throws(DiskError) {
     try checkPlace()
     try isOwned()
     if log.isInDoubt { try emptyLog() }
     let former = seen.former(of: steps)
+    let end = log.end
     try log.append(steps, seen: &seen)
     do throws(DiskError) {
       try checkPlace()
@@ -332,10 +351,12 @@ public struct JSONFolder {
     } catch {
       // Refused, so that no file comes to hold it: the next entry has to tell what is really there.
       seen.restore(former)
-      log.doubt()
+      // A log that has no name any more is nobody else's.
+      if log.place == nil || isLogOurs() { log.retract(to: end) } else { log.doubt() }
       throw error
     }
     for change in steps.flatMap(\.changes) { follow(change) }
+    noteKept(steps.flatMap(\.changes).map(\.fileName))
   }
 
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
@@ -417,6 +438,7 @@ public struct JSONFolder {
         FileChange($0, $1, isGoneAlready: goneAlready.contains($0))
       }
       try log.begin(with: FolderStep(waiting), seen: &seen)
+      noteKept(waiting.map(\.fileName))
     } else if staysBusy {
       try log.beginAnew()
     } else {

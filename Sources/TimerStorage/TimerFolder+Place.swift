@@ -220,7 +220,7 @@ extension TimerFolder {
         (folder, _) = try JSONFolder.read(path)
         self.lock = lock
         folder.sparesChangesByOthers = true
-        blocked = [:]
+        (blocked, mistyped) = ([:], [:])
         for name in try folder.fileNames() {
           // It was seen to be nobody's timer.
           block(name, .foreign("it was in the folder before"))

@@ -3,6 +3,7 @@ public import TimerCore
 
 /// What a start has to do once it has read everything.
 struct StartWork {
+  let traces: StartTraces
   /// Why it could not be done yet; nil before the first try.
   var error: DiskError?
   /// A damaged log, to be kept beside.
@@ -27,28 +28,25 @@ extension TimerFolder {
 
   /// `isRestored`: it takes the place of another folder, whose changes were answered.
   init(path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
-    let missing = Disk.missingFolders(path)
+    let start = StartWork(traces: StartTraces(path))
     do throws(FolderError) {
-      try self.init(reading: path, clock: clock, isRestored: isRestored)
+      try self.init(reading: path, clock: clock, start, isRestored: isRestored)
     } catch {
-      // A folder that was made for nothing is taken back; one that was there before is left as it was.
-      if !missing.isEmpty {
-        let inside = path + "/" + JSONFolder.insideName
-        try? Disk.remove(inside + "/lock")
-        Disk.removeEmptyFolders(missing + [inside])
-      }
+      start.traces.remove()
       throw error
     }
   }
 
-  private init(reading path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
-    var start = StartWork()
+  private init(
+    reading path: String, clock: ClockReading, _ work: StartWork, isRestored: Bool
+  ) throws(FolderError) {
+    var start = work
     let inside = path + "/" + JSONFolder.insideName
     let found: ChangeLog.Found
     var lock: FolderLock?
-    do throws(DiskError) { try Disk.makeFolders(path) } catch { throw .disk(error) }
+    try start.traces.makeFolders(path)
     // A lock that is there already is taken first; to make one is to change the folder.
-    if Disk.place(inside + "/lock") != nil { lock = try FolderLock(inside + "/lock") }
+    if Disk.place(inside + "/lock") != nil { lock = try start.traces.lock() }
     do throws(DiskError) { (folder, found) = try JSONFolder.read(path) } catch {
       throw .disk(error)
     }
@@ -89,13 +87,16 @@ extension TimerFolder {
       throw .disk(error)
     }
     try own()
+    // A start that failed beside this one may have taken back the folder that was read here.
+    guard folder.isAtItsPath else { throw .disk(DiskError("find", path, code: ESTALE)) }
   }
 
   /// Makes the lock where nobody has made it before.
   private mutating func own() throws(FolderError) {
     guard lock == nil else { return }
-    do throws(DiskError) { try Disk.makeFolders(folder.inside) } catch { throw .disk(error) }
-    let lock = try FolderLock(lockPath)
+    let traces = start?.traces ?? StartTraces(path)
+    try traces.makeFolders(folder.inside)
+    let lock = try traces.lock()
     // Best effort here: it is done again with the rest.
     try? lock.nameOwner(lockPath)
     self.lock = lock
@@ -130,27 +131,34 @@ extension TimerFolder {
         folder.put(change)
         continue
       }
-      let former = isWhole ? found.former[name] : nil
-      try replay(change, said: said[name] ?? [], former: former.flatMap { $0.isKnown ? $0 : nil })
+      try replay(
+        change, said: said[name] ?? [],
+        former: found.former[name] ?? FormerContents(isKnown: false),
+        isWhole: isWhole)
     }
   }
 
-  /// `former` is nil where nobody can tell whether the file was put there by others.
+  /// In a log that is not whole nobody can tell whether the file was put there by others.
   private mutating func replay(
-    _ change: FileChange, said: Set<Data>, former: FormerContents?
+    _ change: FileChange, said: Set<Data>, former: FormerContents, isWhole: Bool
   ) throws(FolderError) {
     let name = change.fileName
     let fault: RecordFault?
     var isByOthers = false
+    var isMistyped = false
     do throws(RecordFault) {
       let bytes = try read(inFile: name)
       if said.contains(bytes) { return folder.put(change) }
-      isByOthers = former.map { !$0.hashes.contains(SeenContents.hash(bytes)) } ?? false
+      let isFormer = former.hashes.contains(SeenContents.hash(bytes))
+      isByOthers = isWhole && former.isKnown && !isFormer
+      // A server has read it so while it ran; what a power cut leaves of a file nobody has read.
+      isMistyped = isFormer
       _ = try Self.record(bytes, in: name)
       fault = nil
     } catch {
       fault = error
     }
+    if let fault, fault.isDamage, isMistyped { putAsideMistyped(change, fault) }
     switch fault {
     case .newerVersion(let version): throw .newer(file: name.text, version: version)
     case nil where isByOthers || change.isGoneAlready:
@@ -163,6 +171,15 @@ extension TimerFolder {
     case .foreign(let why):
       hold(change, .foreign(why))
     }
+  }
+
+  /// An edit that made no sense, and was still there at the end: the log has what its timer was last.
+  private mutating func putAsideMistyped(_ change: FileChange, _ fault: RecordFault) {
+    let name = change.fileName
+    guard change.contents != nil else { return folder.keepWhenReplaced(name) }
+    start?.damaged.append(name)
+    start?.faults.append(FileFault(fileName: name, fault: fault))
+    start?.remarks.append("the timer of \(name) was in the log, and goes on as it was")
   }
 
   /// The file is not ours; what it would be stays in the log.
@@ -252,6 +269,13 @@ extension TimerFolder {
   /// Reads every timer, and then finishes what a crash left half done. A file that holds none costs no other: one of
   /// ours is put aside, and what is not ours, or can't be read, is left.
   public mutating func load() throws(FolderError) -> Contents {
+    do throws(FolderError) { return try loadAll() } catch {
+      start?.traces.remove()
+      throw error
+    }
+  }
+
+  private mutating func loadAll() throws(FolderError) -> Contents {
     var contents = Contents()
     var faults: [FileFault] = []
     let names: [FileName]

@@ -95,6 +95,9 @@ public struct TimerFolder {
       guard let place = lock?.place, place == Disk.place(lockPath) else {
         throw DiskError("find", lockPath, code: ESTALE)
       }
+    } isLogOurs: {
+      // Wherever it was moved to, with the log: a lock that has its name keeps all others away.
+      lock?.place != nil
     }
   }
 
@@ -110,11 +113,19 @@ public struct TimerFolder {
 
   private mutating func keep(_ write: TimerWrite) {
     register.note(write)
-    for (id, record) in write.timers { memory[id] = record.map(KeptRecord.init) }
+    for (id, record) in write.timers {
+      memory[id] = record.map(KeptRecord.init)
+      // A mistyped file gives way to a change of its timer.
+      if !mistyped.isEmpty { giveWay(TimerWrite.fileName(of: id)) }
+    }
     guard let server = write.server else { return }
     self.server = server
     self.server.removals = []
     self.server.unchanged = nil
+  }
+
+  private mutating func giveWay(_ fileName: FileName) {
+    if mistyped[fileName] != nil, blocked[fileName] == nil { folder.release(fileName) }
   }
 
   /// Writes the timers' files as far as they are behind, and tells what the disk refused.
@@ -170,7 +181,7 @@ extension TimerFolder {
   ) -> (changes: [ExternalChange], doubtful: [FileName]) {
     var changes: [ExternalChange] = []
     var doubtful: [FileName] = []
-    let names = fileNames ?? (try? folder.namesChangedByOthers()) ?? []
+    let names = fileNames ?? namesToBeRead
     for name in names.sorted() where name.isValue && isToBeRead(name) {
       let change = change(of: name, isSecondLook: isSecondLook)
       if let change, !change.isCertain, !isSecondLook {
@@ -190,9 +201,15 @@ extension TimerFolder {
     blocked.filter { if case .unreadable = $0.value { true } else { false } }.map(\.key)
   }
 
+  /// Of all files.
+  private var namesToBeRead: [FileName] {
+    let changed = (try? folder.namesChangedByOthers()) ?? []
+    return Array(Set(changed).union(folder.namesHeldBackAndGone))
+  }
+
   private func isToBeRead(_ fileName: FileName) -> Bool {
     if case .unreadable = blocked[fileName] { return true }
-    if blocked[fileName] != nil, !folder.hasFile(fileName) { return true }
+    if folder.isHeldBack(fileName), !folder.hasFile(fileName) { return true }
     return folder.isChangedByOthers(fileName)
   }
 
@@ -202,20 +219,16 @@ extension TimerFolder {
     if blocked[fileName] == nil, folder.isOnlyTouched(fileName) { return nil }
     do {
       let record = try record(inFile: fileName)
+      forgetMistyped(fileName)
       unblock(fileName)
-      folder.keepNoLonger(fileName)
       return .edited(record)
     } catch {
       guard isSecondLook else {
         folder.forget(fileName)
         return .damaged(FileFault(fileName: fileName, fault: error))
       }
-      if error.isDamage {
-        mistyped[fileName] = error
-        folder.keepWhenReplaced(fileName)
-      }
       let isNews = blocked[fileName] != error
-      block(fileName, error)
+      if error.isDamage { keepMistyped(fileName, error) } else { block(fileName, error) }
       return isNews ? .damaged(FileFault(fileName: fileName, fault: error)) : nil
     }
   }
@@ -227,6 +240,7 @@ extension TimerFolder {
     }
     guard isSecondLook else { return .removed(id) }
     folder.forget(fileName)
+    forgetMistyped(fileName)
     guard blocked[fileName] != nil else { return .removed(id) }
     // What is gone was not the timer's: it comes back into its place.
     unblock(fileName)
@@ -238,18 +252,43 @@ extension TimerFolder {
   mutating func block(_ fileName: FileName, _ fault: RecordFault) {
     guard !fault.isDamage else { return unblock(fileName) }
     blocked[fileName] = fault
-    let record = fileName.key.flatMap(TimerID.init).flatMap { memory[$0]?.record }
-    guard start == nil, let contents = record?.contents(), !folder.isToBeWritten(fileName) else {
-      return folder.holdBack(fileName)
-    }
-    // The file was the only place that had it; now the log is.
-    folder.holdBack(fileName, keeping: contents)
-    try? folder.commit([FolderStep([FileChange(fileName, contents)])])
+    guard start == nil, let contents = contentsInMemory(fileName), !folder.isToBeWritten(fileName)
+    else { return folder.holdBack(fileName) }
+    keepInLog(fileName, contents)
   }
 
   private mutating func unblock(_ fileName: FileName) {
     guard blocked.removeValue(forKey: fileName) != nil else { return }
     folder.release(fileName)
+  }
+
+  /// Who made a typo wants to correct it in its place: the file stays, and its timer is in the log meanwhile.
+  private mutating func keepMistyped(_ fileName: FileName, _ fault: RecordFault) {
+    let isHeldBack = folder.isHeldBack(fileName)
+    blocked[fileName] = nil
+    mistyped[fileName] = fault
+    folder.keepWhenReplaced(fileName)
+    guard let contents = contentsInMemory(fileName) else { return folder.release(fileName) }
+    // To a change that waits for its file the edit gives way.
+    if isHeldBack || !folder.isToBeWritten(fileName) { keepInLog(fileName, contents) }
+  }
+
+  /// The file is as it should be again, or gone.
+  private mutating func forgetMistyped(_ fileName: FileName) {
+    mistyped[fileName] = nil
+    folder.keepNoLonger(fileName)
+  }
+
+  private func contentsInMemory(_ fileName: FileName) -> Data? {
+    fileName.key.flatMap(TimerID.init).flatMap { memory[$0]?.record.contents() }
+  }
+
+  /// The file was the only place that had this; from here on the log is. Where the log takes nothing for now, it gets it
+  /// as soon as it can.
+  private mutating func keepInLog(_ fileName: FileName, _ contents: Data) {
+    folder.holdBack(fileName, keeping: contents)
+    guard start == nil else { return }
+    try? commit([FolderStep([FileChange(fileName, contents)])])
   }
 }
 

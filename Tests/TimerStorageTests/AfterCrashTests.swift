@@ -51,7 +51,7 @@ import TimerCore
   }
 
   /// A folder whose file has revision 13, and that has refused revision 14 after the log had it.
-  private func folderAfterRefusal() throws -> JSONFolder {
+  private func folderAfterRefusal(isLogOurs: Bool = true) throws -> JSONFolder {
     var folder = try JSONFolder(path: temporary.path)
     folder.sparesChangesByOthers = true
     try folder.commit([.of(13)])
@@ -61,21 +61,45 @@ import TimerCore
       try folder.commit([.of(14)]) { () throws(DiskError) in
         looks += 1
         if looks == 2 { throw DiskError("find", temporary.path, code: ESTALE) }
+      } isLogOurs: {
+        isLogOurs
       }
     }
     return folder
   }
 
-  @Test func `goes by a change that follows one that was refused behind its entry`() throws {
-    var folder = try folderAfterRefusal()
+  @Test func `knows nothing of a change that was refused behind its entry`() throws {
+    do {
+      let folder = try folderAfterRefusal()
+      #expect(!folder.isLogInDoubt)
+    }
+
+    #expect(try revisions() == [13])
+  }
+
+  @Test func `leaves a log to its owner, when a change is refused behind its entry`() throws {
+    let folder = try folderAfterRefusal(isLogOurs: false)
+
+    #expect(folder.isLogInDoubt)
+    #expect(try revisions() == [14])
+  }
+
+  @Test(arguments: [true, false])
+  func `goes by a change that follows one that was refused behind its entry`(
+    _ isLogOurs: Bool
+  ) throws {
+    var folder = try folderAfterRefusal(isLogOurs: isLogOurs)
 
     try folder.commit([.of(15)])
 
     #expect(try revisions() == [15])
   }
 
-  @Test func `goes by a removal that follows a change that was refused behind its entry`() throws {
-    var folder = try folderAfterRefusal()
+  @Test(arguments: [true, false])
+  func `goes by a removal that follows a change that was refused behind its entry`(
+    _ isLogOurs: Bool
+  ) throws {
+    var folder = try folderAfterRefusal(isLogOurs: isLogOurs)
 
     try folder.commit([FolderStep([FileChange(FileName("tea.json"), nil)])])
 
@@ -140,6 +164,122 @@ import TimerCore
     try temporary.write("{", to: "tea.json")
 
     #expect(try revisions() == [14])
+    // A power cut may have torn it, which is nobody's edit.
+    #expect(!temporary.names.contains("quarantine"))
+  }
+}
+
+@Suite struct `A mistyped file` {
+  private let temporary = TemporaryFolder()
+
+  private func opened() throws -> (folder: TimerFolder, contents: TimerFolder.Contents) {
+    var folder = try TimerFolder(path: temporary.path, clock: .now)
+    let contents = try folder.load()
+    return (folder, contents)
+  }
+
+  /// A folder whose log is empty, and whose timer `tea`, at revision 13, has this file.
+  private func mistyped(_ text: String = "{") throws -> TimerFolder {
+    var (folder, _) = try opened()
+    try folder.store([.make(1, revision: 13)])
+    try folder.checkpoint()
+    try mistype(text, in: &folder)
+    return folder
+  }
+
+  private func mistype(_ text: String, in folder: inout TimerFolder) throws {
+    try temporary.write(text, to: "tea.json")
+    let doubtful = folder.changesByOthers(nil).doubtful
+    #expect(folder.changesByOthers(doubtful, isSecondLook: true).changes.count == 1)
+  }
+
+  private static let texts = ["{", "", #"{"timer":"tea","version":1,"type":"egg"}"#]
+
+  /// `stops`: how often the log began anew before the end; 0: the server was killed.
+  @Test(arguments: texts, [0, 1, 3])
+  func `costs no timer at the next start`(_ text: String, _ stops: Int) throws {
+    do {
+      var folder = try mistyped(text)
+      for _ in 0..<stops {
+        try folder.checkpoint()
+        try folder.commit([.make(2, "rice")])
+        try folder.checkpoint()
+      }
+      #expect(temporary.read("tea.json") == text)
+    }
+
+    let contents = try opened().contents
+
+    #expect(contents.timers.first { $0.timer.id == id("tea") }?.timer.revision == 13)
+    #expect(contents.faults.map(\.fileName) == ["tea.json"])
+    #expect(temporary.read("quarantine/tea.json") == text)
+    #expect(temporary.read("tea.json")?.contains("13") == true)
+    #expect(try opened().contents.faults == [])
+  }
+
+  @Test func `costs no timer when it is mistyped once more`() throws {
+    do {
+      var folder = try mistyped()
+      try mistype(Self.texts[2], in: &folder)
+    }
+
+    let contents = try opened().contents
+
+    #expect(contents.timers.map(\.timer.revision) == [13])
+    #expect(temporary.read("quarantine/tea.json") == Self.texts[2])
+  }
+
+  @Test(arguments: [false, true])
+  func `can be corrected in its place`(_ isRunning: Bool) throws {
+    do {
+      var folder = try mistyped()
+      try folder.checkpoint()
+      try temporary.replace("tea.json", by: TimerRecord.make(revision: 99).contents())
+      if isRunning {
+        guard case .edited(let record) = folder.changesByOthers(nil).changes.first else {
+          Issue.record("no edit")
+          return
+        }
+        #expect(record.timer.revision == 99)
+        try folder.checkpoint()
+        #expect(temporary.read("tea.json")?.contains("99") == true)
+      }
+    }
+
+    let contents = try opened().contents
+
+    #expect(contents.timers.map(\.timer.revision) == [99])
+    #expect(contents.faults == [])
+  }
+
+  @Test func `gives way to a change of its timer`() throws {
+    var folder = try mistyped()
+    try folder.checkpoint()
+
+    try folder.store([.make(2, revision: 14)])
+
+    #expect(folder.takePutAside().map(\.fileName) == ["tea.json"])
+    #expect(temporary.read("quarantine/tea.json") == "{")
+    #expect(temporary.read("tea.json")?.contains("14") == true)
+    try folder.checkpoint()
+    #expect(folder.isCheckpointed)
+  }
+
+  @Test func `takes its timer with it when it is removed`() throws {
+    do {
+      var folder = try mistyped()
+      try temporary.remove("tea.json")
+      let doubtful = folder.changesByOthers(nil).doubtful
+      guard
+        case .removed = folder.changesByOthers(doubtful, isSecondLook: true).changes.first
+      else {
+        Issue.record("no removal")
+        return
+      }
+      try folder.checkpoint()
+    }
+
+    #expect(try opened().contents.timers == [])
   }
 }
 

@@ -29,6 +29,47 @@ import TimerCore
     #expect("\(FolderError.owned(by: process))".contains("\(process)"))
   }
 
+  @Test func `stays with its owner when a start beside it fails`() throws {
+    let path = temporary.path("data/timers")
+    let late = StartTraces(path)
+    try late.makeFolders(path + "/.timersync")
+    let owner = try TimerFolder(path: path, clock: .now)
+
+    #expect(throws: FolderError.self) { try late.lock() }
+    late.remove()
+
+    #expect(throws: FolderError.self) { try TimerFolder(path: path, clock: .now) }
+    #expect(owner.displacement == nil)
+  }
+
+  @Test func `keeps a lock that took the place of another start's`() throws {
+    let late = StartTraces(temporary.path)
+    try late.makeFolders(temporary.path(".timersync"))
+    _ = try late.lock()
+    try temporary.remove(".timersync/lock")
+    let owner = try TimerFolder(path: temporary.path, clock: .now)
+
+    late.remove()
+
+    #expect(owner.displacement == nil)
+  }
+
+  @Test(arguments: [[], [".timersync/lock"]])
+  func `is left as it was by a start that fails`(_ files: [String]) throws {
+    if !files.isEmpty { try temporary.makeFolder(".timersync") }
+    // Damaged, and with no place to put it aside.
+    for name in files + ["tea.json", "quarantine"] { try temporary.write("", to: name) }
+    let before = try FileManager.default.subpathsOfDirectory(atPath: temporary.path).sorted()
+
+    #expect(throws: FolderError.self) {
+      var folder = try open()
+      _ = try folder.load()
+    }
+
+    let after = try FileManager.default.subpathsOfDirectory(atPath: temporary.path).sorted()
+    #expect(after == before)
+  }
+
   @Test func `may be owned by the next when the first is gone`() throws {
     do { _ = try open() }
 

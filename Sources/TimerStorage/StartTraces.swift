@@ -1,0 +1,43 @@
+import Foundation
+
+/// What one start made before it was done, so that a start that fails leaves the place as it was.
+///
+/// Several servers may be started on one folder at once: only what this one made goes, and only while the folder is its
+/// own.
+final class StartTraces {
+  private let inside: String
+  /// Folders that were made here, and by nobody else, the outermost first.
+  private var folders: [String] = []
+  /// The lock that is held.
+  private var held: FolderLock?
+  /// Files inside that were not there before, the lock the last of them.
+  private var files: [String] = []
+
+  init(_ path: String) {
+    inside = path + "/" + JSONFolder.insideName
+  }
+
+  func makeFolders(_ path: String) throws(FolderError) {
+    do throws(DiskError) { try Disk.makeFolders(path, made: &folders) } catch {
+      throw .disk(error)
+    }
+  }
+
+  /// Takes the folder's lock, and makes its file where there is none.
+  func lock() throws(FolderError) -> FolderLock {
+    let missing = ["log", "history", "lock"].map { inside + "/" + $0 }
+      .filter { Disk.place($0) == nil }
+    let lock = try FolderLock(inside + "/lock")
+    (held, files) = (lock, missing)
+    return lock
+  }
+
+  /// Takes back what was made.
+  func remove() {
+    if let held, let place = held.place, place == Disk.place(inside + "/lock") {
+      // The lock, as the last, keeps others away from the rest.
+      for file in files { try? Disk.remove(file) }
+    }
+    Disk.removeEmptyFolders(folders)
+  }
+}
