@@ -50,6 +50,7 @@ final class Session {
       intervals[id] = nil
       followed[id] = revision
     }
+    forgetOldest()
   }
 
   /// The highest revision up to which it was sent every end of a timer; nil when it never heard of it. `published` is the
@@ -104,7 +105,18 @@ final class Session {
     case .timers(let ids):
       for id in ids where intervals.removeValue(forKey: id) != nil { followed[id] = revision }
     }
+    forgetOldest()
   }
+
+  /// Keeps what it heard last, however many names it goes through. What is forgotten may be sent to it again.
+  private func forgetOldest() {
+    guard followed.count > 2 * Self.followedMax else { return }
+    let newest = followed.sorted { $0.value > $1.value }.prefix(Self.followedMax)
+    followed = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
+  }
+
+  /// So many names are kept at least.
+  private static let followedMax = 1_000
 
   /// The channels that its subscriptions come to. Who hears all hears each change once; all are those that
   /// it may see.
