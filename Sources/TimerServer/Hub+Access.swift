@@ -75,10 +75,7 @@ extension Hub {
   ) -> ServerMessage {
     do throws(ErrorReply) {
       let token = try token(secret, from: session.peer, at: now, &actions)
-      let published = board.publishedRevision
-      resubscribe(session, .all, at: now, &actions) {
-        $0.accept(Grant(token), at: published)
-      }
+      grant(session, Grant(token), at: now, &actions)
       actions.log(.debug, "connection \(session.id.number) has token \(token.name) now")
       return .accepted(tag, .authenticated(role: token.role.rawValue))
     } catch {
@@ -89,6 +86,17 @@ extension Hub {
       }
       return .refused(tag, error, timer: nil)
     }
+  }
+
+  private mutating func grant(
+    _ session: Session, _ grant: Grant, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard grant != session.grant else { return }
+    let cost = RequestCost.channels(session.subscriptionCount)
+    charge(cost, to: session, at: now)
+    let published = board.publishedRevision
+    resubscribe(session, .all, at: now, &actions) { $0.accept(grant, at: published) }
+    spend(cost, at: now)
   }
 
   // MARK: Refused

@@ -48,11 +48,19 @@ extension Hub {
         + "wait a second, and send fewer")
   }
 
-  /// What a request is expected to cost beside being read.
-  func cost(of request: ClientRequest, on session: Session? = nil) -> Int {
-    switch request {
-    case .list, .subscribe(.all, _, _, _): RequestCost.states(board.durableCount)
-    case .listPage(let page): RequestCost.states(min(page.limit, board.durableCount))
+  /// What a request is expected to cost beside being read, of somebody who sees a scope.
+  func cost(
+    of request: ClientRequest, in scope: TimerScope, on session: Session? = nil
+  ) -> Int {
+    let seeking = RequestCost.seeking(scope)
+    return switch request {
+    case .list: seeking + RequestCost.states(board.durableCount(in: scope))
+    // Its single timers are heard with all from here on, or at other intervals.
+    case .subscribe(.all, _, _, _):
+      seeking + RequestCost.states(board.durableCount(in: scope))
+        + RequestCost.channels(session?.subscriptionCount ?? 0)
+    case .listPage(let page):
+      seeking + RequestCost.states(min(page.limit, board.durableCount(in: scope)))
     // Each name is looked up, joined and shown.
     case .subscribe(.timers(let ids), _, _, _): 2 * RequestCost.states(ids.count)
     case .unsubscribe(.timers(let ids)): RequestCost.states(ids.count)

@@ -105,6 +105,65 @@ import WebSocketTransport
     #expect(bench.heard(by: connection).contains { $0.hasPrefix("rateLimited") })
   }
 
+  @Test func `may be a change whose answer is long`() {
+    var bench = bench(0, perSecond: 4)
+    bench.ask(#"{"command":"start","timer":"run"}"#)
+    for _ in 0..<450 {
+      bench.wait(1.2345)
+      bench.ask(#"{"command":"lap","timer":"run"}"#)
+    }
+    let connection = bench.connect()
+
+    let statuses = (0..<12).map { _ in bench.http("POST", "/api/timers/run/lap").status }
+    for number in 1...12 {
+      bench.send(#"{"id":\#(number),"command":"lap","timer":"run"}"#, from: connection)
+      bench.store()
+    }
+
+    #expect(statuses.last == 429)
+    #expect(bench.heard(by: connection).last == "rateLimited 12")
+  }
+
+  @Test func `may be one that leaves many channels for others`() {
+    var bench = HubBench.withTokens(anonymous: .control) { $0.subscriptionsMax = 1_000 }
+    func hasEnough(_ json: (Int) -> String) -> Bool {
+      let connection = bench.connect()
+      for start in [0, 500] {
+        let names = (start..<start + 499).map { "\"n\($0)\"" }.joined(separator: ",")
+        bench.send(#"{"command":"subscribe","timers":[\#(names)]}"#, from: connection)
+      }
+      for number in 1...22 { bench.send(json(number), from: connection) }
+      bench.advance(3)
+      return bench.heard(by: connection).contains("rateLimited null")
+    }
+
+    #expect(
+      hasEnough { #"{"command":"subscribe","timers":"*","interval":0.\#(1 + $0 % 2)}"# })
+    #expect(
+      hasEnough {
+        #"{"command":"authenticate","token":"secret-\#($0 % 2 == 0 ? "wall" : "stage")"}"#
+      })
+    #expect(!hasEnough { _ in #"{"command":"authenticate","token":"secret-wall"}"# })
+  }
+
+  @Test(arguments: [
+    #"{"id":1,"command":"list"}"#, #"{"id":1,"command":"list","limit":1}"#,
+    #"{"id":1,"command":"subscribe","timers":"*"}"#,
+  ])
+  func `is none for a token that sees few of many`(_ json: String) {
+    var bench = HubBench.withTokens {
+      $0.requests.perSecond = 2
+      $0.timersMax = 1_000
+    }
+    for number in 0..<200 { bench.start("m\(number)") }
+    let connection = bench.connect(token: "guest")
+
+    for _ in 0..<9 { bench.send(json, from: connection) }
+
+    let replies = bench.messages(to: connection).filter(\.isReply)
+    #expect(replies.map(\.description) == Array(repeating: "ok 1", count: 9))
+  }
+
   @Test func `is bounded by HTTP too`() {
     var bench = bench(100)
 
