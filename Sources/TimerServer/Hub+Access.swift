@@ -119,7 +119,9 @@ extension Hub {
   mutating func dismiss(
     _ connection: ConnectionID, _ why: Dismissal, _ actions: inout HubActions
   ) {
-    guard sessions[connection] != nil else { return }
+    guard let session = sessions[connection] else { return }
+    // What it changed is made, whatever it asked for before.
+    answerLast(session, &actions)
     counters.dismissals[why, default: 0] += 1
     close(connection)
     actions.transport.append(.close(connection, why.code, reason: why.reason))

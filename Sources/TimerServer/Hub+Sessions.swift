@@ -190,13 +190,22 @@ extension Hub {
   mutating func flush(_ session: Session, at now: Instant, _ actions: inout HubActions) {
     while !session.awaitsTurn, let entry = session.owed.first {
       if case .awaited = entry { return }
-      let job = Job.reply(session.id)
-      guard mayBegin(cost(of: entry, on: session), at: now, or: job, of: session.payer) else {
+      guard mayBegin(entry, of: session, at: now) else {
         session.awaitsTurn = true
         return
       }
       answerFirst(session, at: now, &actions)
     }
+  }
+
+  private mutating func mayBegin(
+    _ entry: ReplyQueue.Entry, of session: Session, at now: Instant
+  ) -> Bool {
+    let cost = cost(of: entry, on: session)
+    if session.isInTurns { return cost <= RequestCost.cheapMax }
+    let mayBegin = mayBegin(cost, at: now, or: .reply(session.id), of: session.payer)
+    if !mayBegin { session.isInTurns = true }
+    return mayBegin
   }
 
   /// What the first reply is expected to cost.

@@ -26,6 +26,8 @@ final class Session {
   var welcome = Welcome()
   /// Whether its next request waits for its turn.
   var awaitsTurn = false
+  /// Whether it is among those who get a turn, though what it was for may have been answered before.
+  var isInTurns = false
   /// Timers whose late ends it was sent already.
   var heardEnds: Set<TimerID> = []
   /// How far it had followed timers that it no longer hears: it was sent every end up to these revisions.
