@@ -88,9 +88,20 @@ struct Board {
 
   var durableCount: Int { durableIDs.names.count }
 
-  /// What may be shown of the timers whose names are sorted after one, sorted by name; made as far as it is looked at.
-  func durableTimers(after id: TimerID?) -> some Sequence<SharedTimer> {
-    durableIDs.names(after: id).lazy.compactMap { slots[$0]?.durable }
+  /// How many timers of a scope may be shown.
+  func durableCount(in scope: TimerScope) -> Int {
+    if case .all = scope { durableCount } else { durableIDs.count(in: scope) }
+  }
+
+  /// What may be shown of a scope, sorted by name.
+  func durableTimers(in scope: TimerScope) -> [SharedTimer] {
+    if case .all = scope { return durableTimers }
+    return durableIDs.names(in: scope).compactMap { slots[$0]?.durable }
+  }
+
+  /// The same of the timers whose names are sorted after one; made as far as it is looked at.
+  func durableTimers(in scope: TimerScope, after id: TimerID?) -> some Sequence<SharedTimer> {
+    durableIDs.names(in: scope, after: id).lazy.compactMap { slots[$0]?.durable }
   }
 
   /// Timers that exist as far as was decided.
@@ -526,7 +537,7 @@ struct Waiter {
 enum Requester: Hashable {
   /// The place in the connection's queue of replies is kept for it.
   case connection(ConnectionID, place: Int)
-  case http(RequestID)
+  case http(RequestID, Payer, network: String)
 }
 
 extension TimerCommand {

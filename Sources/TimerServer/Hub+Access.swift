@@ -75,10 +75,7 @@ extension Hub {
   ) -> ServerMessage {
     do throws(ErrorReply) {
       let token = try token(secret, from: session.peer, at: now, &actions)
-      let published = board.publishedRevision
-      resubscribe(session, .all, at: now, &actions) {
-        $0.accept(Grant(token), at: published)
-      }
+      grant(session, Grant(token), at: now, &actions)
       actions.log(.debug, "connection \(session.id.number) has token \(token.name) now")
       return .accepted(tag, .authenticated(role: token.role.rawValue))
     } catch {
@@ -89,6 +86,17 @@ extension Hub {
       }
       return .refused(tag, error, timer: nil)
     }
+  }
+
+  private mutating func grant(
+    _ session: Session, _ grant: Grant, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard grant != session.grant else { return }
+    let cost = RequestCost.channels(session.subscriptionCount)
+    charge(cost, to: session, at: now)
+    let published = board.publishedRevision
+    resubscribe(session, .all, at: now, &actions) { $0.accept(grant, at: published) }
+    spend(cost, at: now)
   }
 
   // MARK: Refused
@@ -111,7 +119,9 @@ extension Hub {
   mutating func dismiss(
     _ connection: ConnectionID, _ why: Dismissal, _ actions: inout HubActions
   ) {
-    guard sessions[connection] != nil else { return }
+    guard let session = sessions[connection] else { return }
+    // What it changed is made, whatever it asked for before.
+    answerLast(session, &actions)
     counters.dismissals[why, default: 0] += 1
     close(connection)
     actions.transport.append(.close(connection, why.code, reason: why.reason))

@@ -61,7 +61,10 @@ extension Hub {
       follow(proposal.id, at: now)
     }
     // The one who asked hears the reply first, then all hear what happened.
-    for waiter in change.waiters { answer(waiter, of: change, at: now, &actions) }
+    for waiter in change.waiters {
+      answer(waiter, of: change, at: now, &actions)
+      catchUp(waiter.requester, at: now, &actions)
+    }
     for proposal in change.proposals { broadcast(proposal, at: now, &actions) }
     for waiter in change.waiters { flush(waiter.requester, at: now, &actions) }
   }

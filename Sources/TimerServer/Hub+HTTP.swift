@@ -124,21 +124,24 @@ extension Hub {
       throw ErrorReply(
         .unauthorized, "a change by GET needs a token, as in \"?token=…\"; or send it by POST")
     }
-    change(message, by: .http(id), Caller(request, grant), at: now, &actions)
+    let payer = Payer(grant, network: request.peerNetwork)
+    let requester = Requester.http(id, payer, network: request.peerNetwork)
+    change(message, by: requester, Caller(request, grant), at: now, &actions)
   }
 
   private mutating func command(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
-    let cost = cost(of: message.request)
+    let cost = cost(of: message.request, in: grant.scope)
     charge(cost, request, grant, at: now)
+    let payer = Payer(grant, network: request.peerNetwork)
     if message.request.isChange {
-      change(message, by: .http(id), Caller(request, grant), at: now, &actions)
+      let requester = Requester.http(id, payer, network: request.peerNetwork)
+      change(message, by: requester, Caller(request, grant), at: now, &actions)
       return
     }
     let job = Job.command(message, request, grant, id)
-    let payer = Payer(grant, network: request.peerNetwork)
     if mayBegin(cost, at: now, or: job, of: payer) {
       look(message, request, grant, id, at: now, &actions)
     }
@@ -149,7 +152,7 @@ extension Hub {
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
-    let expected = cost(of: message.request)
+    let expected = cost(of: message.request, in: grant.scope)
     var cost = expected
     do {
       let outcome = try look(message.request, as: grant, receivedAt: now, at: now)

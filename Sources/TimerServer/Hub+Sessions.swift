@@ -50,7 +50,7 @@ extension Hub {
   ) {
     do {
       guard let wish = try SubscriptionQuery(query)?.subscription else { return }
-      let cost = cost(of: wish.request)
+      let cost = cost(of: wish.request, in: session.grant.scope, on: session)
       charge(cost, to: session, isFullSet: true, at: now)
       _ = session.owed.append(.wished(wish, session.grant))
       flush(session, at: now, &actions)
@@ -100,7 +100,7 @@ extension Hub {
       counters.refusals[malformed.error.code, default: 0] += 1
       _ = session.owed.append(.malformed(malformed, session.grant))
     case .success(let message):
-      let cost = cost(of: message.request, on: session)
+      let cost = cost(of: message.request, in: session.grant.scope, on: session)
       charge(cost, to: session, isFullSet: message.request.isSubscription, at: now)
       if message.request.isChange {
         let requester = Requester.connection(session.id, place: session.owed.append(.awaited))
@@ -158,13 +158,14 @@ extension Hub {
     _ actions: inout HubActions
   ) {
     switch requester {
-    case .http(let id): respond(message, to: id, &actions)
+    case .http(let id, let payer, let network):
+      let cost = RequestCost.writing(respond(message, to: id, &actions)) - message.costCharged
+      httpBudgets.charge(cost, to: network, at: now)
+      payers.charge(cost, to: payer, at: now)
     case .connection(let connection, let place):
       guard let session = sessions[connection] else { return }
       session.owed.resolve(place, message)
-      while let ready = session.owed.takeReady() {
-        actions.send(ready.text, to: connection)
-      }
+      while session.owed.isFirstReady, answerFirst(session, at: now, &actions) {}
     }
   }
 
@@ -189,8 +190,7 @@ extension Hub {
   mutating func flush(_ session: Session, at now: Instant, _ actions: inout HubActions) {
     while !session.awaitsTurn, let entry = session.owed.first {
       if case .awaited = entry { return }
-      let job = Job.reply(session.id)
-      guard mayBegin(cost(of: entry, on: session), at: now, or: job, of: session.payer) else {
+      guard mayBegin(entry, of: session, at: now) else {
         session.awaitsTurn = true
         return
       }
@@ -198,24 +198,41 @@ extension Hub {
     }
   }
 
+  private mutating func mayBegin(
+    _ entry: ReplyQueue.Entry, of session: Session, at now: Instant
+  ) -> Bool {
+    let cost = cost(of: entry, on: session)
+    if session.isInTurns { return cost <= RequestCost.cheapMax }
+    let mayBegin = mayBegin(cost, at: now, or: .reply(session.id), of: session.payer)
+    if !mayBegin { session.isInTurns = true }
+    return mayBegin
+  }
+
   /// What the first reply is expected to cost.
   private func cost(of entry: ReplyQueue.Entry, on session: Session) -> Int {
     switch entry {
-    case .deferred(let message, _, _): cost(of: message.request, on: session)
-    case .wished(let subscription, _): cost(of: subscription.request, on: session)
+    case .deferred(let message, _, let grant):
+      cost(of: message.request, in: grant.scope, on: session)
+    case .wished(let subscription, let grant):
+      cost(of: subscription.request, in: grant.scope, on: session)
     case .awaited, .ready, .malformed: 0
     }
   }
 
-  /// Sends the first reply that a connection is owed, and counts what it came to.
-  mutating func answerFirst(_ session: Session, at now: Instant, _ actions: inout HubActions) {
-    guard let entry = session.owed.takeFirst() else { return }
-    let expected = cost(of: entry, on: session)
+  /// Sends the first reply that a connection is owed, and counts what it came to; false when it waits for the disk.
+  @discardableResult
+  mutating func answerFirst(
+    _ session: Session, at now: Instant, _ actions: inout HubActions
+  ) -> Bool {
+    guard let entry = session.owed.takeFirst() else { return false }
+    var expected = cost(of: entry, on: session)
+    if case .ready(let message) = entry { expected = message.costCharged }
     let sentBefore = actions.sentBytes
     answer(entry, on: session, at: now, &actions)
     let cost = RequestCost.writing(actions.sentBytes - sentBefore)
     if cost > expected { charge(cost - expected, to: session, at: now) }
     spend(max(cost, expected), at: now)
+    return true
   }
 
   private mutating func answer(
@@ -318,7 +335,7 @@ extension Hub {
     }
     let published = board.publishedRevision
     // What it was sent on this connection already is not sent again.
-    let missed = missedEnds(subscription, of: session, at: now)
+    let missed = missedEnds(subscription, of: session, as: grant, at: now)
     resubscribe(session, selection, at: now, &actions) {
       $0.subscribe(selection, interval: interval, inParts: subscription.inParts)
       if $0.grant != grant { $0.accept($0.grant, at: published) }
@@ -347,17 +364,22 @@ extension Hub {
   /// The ends that a new subscription brings, by timers: those that a client missed by its own account, or, of one that
   /// gives none, those that nobody was there to be sent.
   private func missedEnds(
-    _ subscription: Subscription, of session: Session, at now: Instant
+    _ subscription: Subscription, of session: Session, as grant: Grant, at now: Instant
   ) -> [(id: TimerID, ends: [Instant])] {
     let published = board.publishedRevision
+    var selection = subscription.selection
+    // Who sees few of many timers is not looked for among all.
+    if case .all = selection, case .matching = grant.scope {
+      selection = .timers(board.durableTimers(in: grant.scope).map(\.id))
+    }
     guard let since = subscription.since else {
-      return lateEnds.among(subscription.selection, at: now).filter {
+      return lateEnds.among(selection, at: now).filter {
         session.followedRevision(of: $0.id, published: published) == nil
       }
     }
     guard since.history == history, since.revision <= published else { return [] }
     let ids =
-      switch subscription.selection {
+      switch selection {
       case .all: board.idsWithEnds(after: since.revision)
       case .timers(let ids): Set(ids).sorted()
       }
@@ -370,7 +392,8 @@ extension Hub {
 
   private func page(_ page: ListPage, for grant: Grant, at now: Instant) -> Outcome {
     var timers: [TimerReading] = []
-    for timer in board.durableTimers(after: page.after) where grant.shows(timer.id) {
+    guard grant.role >= .view else { return .page([], next: nil) }
+    for timer in board.durableTimers(in: grant.scope, after: page.after) {
       if timers.count == page.limit { return .page(timers, next: timers.last?.timer.id) }
       timers.append(TimerReading(timer, at: now))
     }
@@ -382,7 +405,8 @@ extension Hub {
   ) -> [TimerReading] {
     switch selection {
     case .all:
-      board.durableTimers.filter { grant.shows($0.id) }.map { TimerReading($0, at: now) }
+      grant.role < .view
+        ? [] : board.durableTimers(in: grant.scope).map { TimerReading($0, at: now) }
     case .timers(let ids): Set(ids).sorted().compactMap { reading($0, at: now) }
     }
   }
@@ -430,6 +454,14 @@ extension Subscription {
   /// The same as a request.
   fileprivate var request: ClientRequest {
     .subscribe(selection, interval: interval, since: since, inParts: inParts)
+  }
+}
+
+extension ServerMessage {
+  /// What was charged before for the states that it holds: a change of all timers was, when it was asked for.
+  fileprivate var costCharged: Int {
+    guard case .accepted(_, .timers(let readings)) = self else { return 0 }
+    return RequestCost.states(readings.count)
   }
 }
 

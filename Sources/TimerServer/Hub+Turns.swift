@@ -48,11 +48,19 @@ extension Hub {
         + "wait a second, and send fewer")
   }
 
-  /// What a request is expected to cost beside being read.
-  func cost(of request: ClientRequest, on session: Session? = nil) -> Int {
-    switch request {
-    case .list, .subscribe(.all, _, _, _): RequestCost.states(board.durableCount)
-    case .listPage(let page): RequestCost.states(min(page.limit, board.durableCount))
+  /// What a request is expected to cost beside being read, of somebody who sees a scope.
+  func cost(
+    of request: ClientRequest, in scope: TimerScope, on session: Session? = nil
+  ) -> Int {
+    let seeking = RequestCost.seeking(scope)
+    return switch request {
+    case .list: seeking + RequestCost.states(board.durableCount(in: scope))
+    // Its single timers are heard with all from here on, or at other intervals.
+    case .subscribe(.all, _, _, _):
+      seeking + RequestCost.states(board.durableCount(in: scope))
+        + RequestCost.channels(session?.subscriptionCount ?? 0)
+    case .listPage(let page):
+      seeking + RequestCost.states(min(page.limit, board.durableCount(in: scope)))
     // Each name is looked up, joined and shown.
     case .subscribe(.timers(let ids), _, _, _): 2 * RequestCost.states(ids.count)
     case .unsubscribe(.timers(let ids)): RequestCost.states(ids.count)
@@ -79,21 +87,102 @@ extension Hub {
     if cost > RequestCost.cheapMax { turns.spend(RequestCost.length(cost), at: now) }
   }
 
+  /// Whether something costly was done whose length is to be told with `endWork`.
+  var isMeasuringWork: Bool { turns.isMeasuring }
+
+  /// All that an event led to has been done: what is costly took so long, whatever it was expected to take.
+  mutating func endWork(at now: Instant) {
+    turns.endWork(at: now)
+  }
+
   /// Does what waits, for a few milliseconds at most.
   mutating func takeTurns(at now: Instant, _ actions: inout HubActions) {
-    while let job = turns.takeNext(at: now) {
+    var turnsLeft = Self.turnsAtOnce
+    while turnsLeft > 0, let job = turns.takeNext(at: now) {
+      turnsLeft -= 1
       switch job {
-      case .reply(let connection):
-        guard let session = sessions[connection] else { continue }
-        session.awaitsTurn = false
-        answerFirst(session, at: now, &actions)
-        flush(session, at: now, &actions)
+      case .reply(let connection): giveTurn(to: connection, at: now, &actions)
       case .command(let message, let request, let grant, let id):
         look(message, request, grant, id, at: now, &actions)
       case .picture(let text, let id): draw(text, id, at: now, &actions)
       }
     }
-    deadlines.set(.turn, turns.next)
+    // Whatever else is due has its turn before the rest.
+    deadlines.set(.turn, turns.next.map { max($0, now + Seconds(microseconds: 1)) })
     readOn(&actions)
   }
+
+  /// So many at once, since those of whoever has gone, or has been answered, take no time that counts.
+  private static let turnsAtOnce = 64
+
+  private mutating func giveTurn(
+    to connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard let session = sessions[connection] else { return }
+    session.isInTurns = false
+    guard session.awaitsTurn else { return }
+    session.awaitsTurn = false
+    answerFirst(session, at: now, &actions)
+    flush(session, at: now, &actions)
+  }
+
+  // MARK: Out of turn
+
+  /// Answers a connection up to the reply to its change, which is about to be told to all: the one who asked gets the
+  /// reply first. What stands before is done out of turn then; how much that may be, the connection's budget bounds, and
+  /// all others' costly work waits for it.
+  mutating func catchUp(
+    _ requester: Requester, at now: Instant, _ actions: inout HubActions
+  ) {
+    guard case .connection(let connection, let place) = requester,
+      let session = sessions[connection], session.awaitsTurn
+    else { return }
+    session.awaitsTurn = false
+    while session.owed.holds(place), answerFirst(session, at: now, &actions) {}
+  }
+
+  /// A connection is closed: what waits for its turn is refused, so that what is ready behind it goes out.
+  mutating func answerLast(_ session: Session, _ actions: inout HubActions) {
+    guard session.awaitsTurn else { return }
+    while let entry = session.owed.takeFirst() {
+      let answer: ServerMessage
+      switch entry {
+      case .awaited: return
+      case .ready(let message): answer = message
+      case .malformed(let malformed, _):
+        answer = .refused(malformed.tag, malformed.error, timer: nil)
+      case .deferred(let message, _, _):
+        count(Self.turnLost.code, &actions)
+        answer = .refused(message.tag, Self.turnLost, timer: nil)
+      case .wished:
+        count(Self.turnLost.code, &actions)
+        answer = .refused(.none, Self.turnLost, timer: nil)
+      }
+      actions.send(answer.text, to: session.id)
+    }
+  }
+
+  /// The server stops: nothing gets a turn any more.
+  mutating func endTurns(_ actions: inout HubActions) {
+    for job in turns.removeAll() {
+      switch job {
+      case .reply(let connection):
+        guard let session = sessions[connection] else { continue }
+        answerLast(session, &actions)
+        session.awaitsTurn = false
+        session.isInTurns = false
+      case .command(let message, _, _, let id):
+        count(Self.turnLost.code, &actions)
+        respond(.refused(message.tag, Self.turnLost, timer: nil), to: id, &actions)
+      case .picture(_, let id):
+        count(Self.turnLost.code, &actions)
+        respond(.refused(.none, Self.turnLost, timer: nil), to: id, &actions)
+      }
+    }
+    deadlines.remove(.turn)
+  }
+
+  private static let turnLost = ErrorReply(
+    .shuttingDown,
+    "the connection is closed before it was this request's turn; connect again and repeat it")
 }

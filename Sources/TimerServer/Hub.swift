@@ -232,7 +232,7 @@ struct Hub {
     actions.writes += board.markUndelivered(at: now)
     deadlines.remove(.stop)
     deadlines.remove(.wallClock)
-    deadlines.remove(.turn)
+    endTurns(&actions)
     actions.transport.append(.stop)
   }
 }

@@ -48,11 +48,11 @@ struct ReplyQueue {
     }
   }
 
-  /// Takes the first entry only when its message is known.
-  mutating func takeReady() -> ServerMessage? {
-    guard case .ready(let message)? = entries.first else { return nil }
-    entries.removeFirst()
-    firstPlace += 1
-    return message
+  /// Whether the message of the first entry is known.
+  var isFirstReady: Bool {
+    if case .ready? = entries.first { true } else { false }
   }
+
+  /// Whether the reply of this place has not gone out.
+  func holds(_ place: Int) -> Bool { place >= firstPlace }
 }

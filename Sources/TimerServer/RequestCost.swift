@@ -19,6 +19,16 @@ enum RequestCost {
     count / 8
   }
 
+  /// Leaving the channels of so many subscriptions for others.
+  static func channels(_ subscriptionCount: Int) -> Int {
+    subscriptionCount / 4
+  }
+
+  /// Finding the names that a token is held to.
+  static func seeking(_ scope: TimerScope) -> Int {
+    scope.patternCount / 4
+  }
+
   /// A message of so many bytes: that of eight states costs a unit.
   static func writing(_ byteCount: Int) -> Int {
     byteCount / 2_500

@@ -137,6 +137,7 @@ public final class Server {
       if case .requested = event { hub.transport = loop.transportCounters }
       hub.handle(.transport(event), at: now, &wanted)
     }
+    if hub.isMeasuringWork { hub.endWork(at: clock.now()) }
     writer.submit(wanted.writes)
     for line in wanted.log { log.write(line) }
     for reason in wanted.refusals { refusals.add(reason) }

@@ -26,6 +26,8 @@ final class Session {
   var welcome = Welcome()
   /// Whether its next request waits for its turn.
   var awaitsTurn = false
+  /// Whether it is among those who get a turn, though what it was for may have been answered before.
+  var isInTurns = false
   /// Timers whose late ends it was sent already.
   var heardEnds: Set<TimerID> = []
   /// How far it had followed timers that it no longer hears: it was sent every end up to these revisions.
@@ -50,6 +52,7 @@ final class Session {
       intervals[id] = nil
       followed[id] = revision
     }
+    forgetOldest()
   }
 
   /// The highest revision up to which it was sent every end of a timer; nil when it never heard of it. `published` is the
@@ -104,7 +107,18 @@ final class Session {
     case .timers(let ids):
       for id in ids where intervals.removeValue(forKey: id) != nil { followed[id] = revision }
     }
+    forgetOldest()
   }
+
+  /// Keeps what it heard last, however many names it goes through. What is forgotten may be sent to it again.
+  private func forgetOldest() {
+    guard followed.count > 2 * Self.followedMax else { return }
+    let newest = followed.sorted { $0.value > $1.value }.prefix(Self.followedMax)
+    followed = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
+  }
+
+  /// So many names are kept at least.
+  private static let followedMax = 1_000
 
   /// The channels that its subscriptions come to. Who hears all hears each change once; all are those that
   /// it may see.

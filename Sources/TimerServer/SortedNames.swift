@@ -4,11 +4,41 @@ import TimerCore
 struct SortedNames {
   private(set) var names: [TimerID] = []
 
-  /// Those that are sorted after one; nil: all.
-  func names(after name: TimerID?) -> ArraySlice<TimerID> {
-    guard let name else { return names[...] }
-    let place = place(of: name)
-    return names[(place < names.count && names[place] == name ? place + 1 : place)...]
+  /// Those of a scope that are sorted after one, or all of them; found without a look at the others.
+  func names(in scope: TimerScope, after name: TimerID? = nil) -> some Sequence<TimerID> {
+    var first = 0
+    if let name {
+      first = place(of: name)
+      if first < names.count, names[first] == name { first += 1 }
+    }
+    let names = names
+    return places(in: scope).lazy.filter { $0.upperBound > first }.flatMap {
+      names[max($0.lowerBound, first)..<$0.upperBound]
+    }
+  }
+
+  /// How many are in a scope.
+  func count(in scope: TimerScope) -> Int {
+    places(in: scope).reduce(0) { $0 + $1.count }
+  }
+
+  private func places(in scope: TimerScope) -> [Range<Int>] {
+    guard case .matching(let patterns) = scope else { return [names.indices] }
+    let ranges = patterns.map(places(of:)).sorted {
+      ($0.lowerBound, $1.upperBound) < ($1.lowerBound, $0.upperBound)
+    }
+    // Of two patterns one matches all that the other does, or they have no name in common.
+    var apart: [Range<Int>] = []
+    for range in ranges where range.upperBound > apart.last?.upperBound ?? 0 {
+      if !range.isEmpty { apart.append(range) }
+    }
+    return apart
+  }
+
+  /// Names that match stand side by side.
+  private func places(of pattern: TimerPattern) -> Range<Int> {
+    let first = place(in: names.indices) { pattern.isSorted(behind: $0) }
+    return first..<place(in: first..<names.count) { pattern.matches($0) }
   }
 
   mutating func insert(_ name: TimerID) {
@@ -27,10 +57,15 @@ struct SortedNames {
   private func place(of name: TimerID) -> Int {
     // Most come in their order, as from the disk.
     guard let last = names.last, !(last < name) else { return names.count }
-    var range = 0..<names.count
+    return place(in: names.indices) { $0 < name }
+  }
+
+  /// The first place in a range whose name is not one of those, which all stand at its beginning.
+  private func place(in range: Range<Int>, after isBefore: (TimerID) -> Bool) -> Int {
+    var range = range
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
-      range = names[middle] < name ? middle + 1..<range.upperBound : range.lowerBound..<middle
+      range = isBefore(names[middle]) ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
     return range.lowerBound
   }

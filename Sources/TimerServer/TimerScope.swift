@@ -12,6 +12,14 @@ enum TimerScope: Hashable, Sendable {
     }
   }
 
+  /// How many patterns it is made of.
+  var patternCount: Int {
+    switch self {
+    case .all: 0
+    case .matching(let patterns): patterns.count
+    }
+  }
+
   func contains(_ selection: [TimerID]) -> Bool {
     selection.allSatisfy(contains)
   }
@@ -34,6 +42,11 @@ struct TimerPattern: Hashable, Sendable {
 
   func matches(_ id: TimerID) -> Bool {
     isBeginning ? id.name.utf8.starts(with: bytes) : id.name.utf8.elementsEqual(bytes)
+  }
+
+  /// Whether a name is sorted before all names that match.
+  func isSorted(behind id: TimerID) -> Bool {
+    id.name.utf8.lexicographicallyPrecedes(bytes)
   }
 
   static let rule =

@@ -3,12 +3,14 @@ import TimerCore
 /// Costly work that waits for its turn, so that it never takes more than half of the time, and others are served in
 /// between: one piece of each payer after the other.
 struct TurnQueue<Job> {
-  private var jobs: [Payer: [Job]] = [:]
+  private var jobs: [Payer: Line<Job>] = [:]
   /// Whose turn it is, in this order.
-  private var payers: [Payer] = []
+  private var payers = Line<Payer>()
   /// How long may be worked now; below zero after a long piece.
   private var left = Self.inARow
   private var countedAt: Instant
+  /// What is worked on since an event began, whose length is known once it has been handled.
+  private var work: (beganAt: Instant, counted: Seconds)?
 
   /// So long a row of costly work keeps everybody else waiting.
   private static var inARow: Seconds { 0.01 }
@@ -30,7 +32,7 @@ struct TurnQueue<Job> {
 
   mutating func append(_ job: Job, of payer: Payer) {
     if jobs[payer] == nil { payers.append(payer) }
-    jobs[payer, default: []].append(job)
+    jobs[payer, default: Line()].append(job)
   }
 
   /// Whether something costly may be done right now, past nobody who waits.
@@ -42,11 +44,21 @@ struct TurnQueue<Job> {
   /// Takes the next piece, if it may begin.
   mutating func takeNext(at now: Instant) -> Job? {
     grow(to: now)
-    guard left > .zero, let payer = payers.first, var own = jobs.removeValue(forKey: payer) else {
+    return left > .zero ? takeFirst() : nil
+  }
+
+  /// Takes all that waits, in its order.
+  mutating func removeAll() -> [Job] {
+    var all: [Job] = []
+    while let job = takeFirst() { all.append(job) }
+    return all
+  }
+
+  private mutating func takeFirst() -> Job? {
+    guard let payer = payers.takeFirst(), var own = jobs.removeValue(forKey: payer) else {
       return nil
     }
-    payers.removeFirst()
-    let job = own.removeFirst()
+    let job = own.takeFirst()
     if !own.isEmpty {
       jobs[payer] = own
       payers.append(payer)
@@ -54,10 +66,25 @@ struct TurnQueue<Job> {
     return job
   }
 
-  /// Counts work that was done.
+  /// Counts work that is done while an event is handled that came at `now`.
   mutating func spend(_ length: Seconds, at now: Instant) {
     grow(to: now)
     left = max(left - length, -Self.debtMax)
+    let counted = work.flatMap { $0.beganAt == now ? $0.counted : nil } ?? .zero
+    work = (now, counted + length)
+  }
+
+  /// Whether work was counted by what it was expected to take, and nobody has said yet how long it took.
+  var isMeasuring: Bool { work != nil }
+
+  /// The event has been handled in which work was counted: nothing is gained by the time that it took, and what it took
+  /// longer than expected is owed too.
+  mutating func endWork(at now: Instant) {
+    guard let work else { return }
+    self.work = nil
+    let unforeseen = max(.zero, now - work.beganAt - work.counted)
+    left = max(left - unforeseen, -Self.debtMax)
+    countedAt = max(countedAt, now)
   }
 
   private mutating func grow(to now: Instant) {
@@ -65,5 +92,30 @@ struct TurnQueue<Job> {
     let gained = Seconds(microseconds: (now - countedAt).microseconds / 2)
     countedAt = now
     left = min(Self.inARow, left + gained)
+  }
+}
+
+/// First in, first out; what is at the front is taken in constant time, however many there are.
+struct Line<Element> {
+  private var elements: [Element?] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == elements.count }
+
+  mutating func append(_ element: Element) {
+    elements.append(element)
+  }
+
+  mutating func takeFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    let first = elements[head]
+    elements[head] = nil
+    head += 1
+    // Each one is moved once at most for each that was taken.
+    if head * 2 >= elements.count {
+      elements.removeFirst(head)
+      head = 0
+    }
+    return first
   }
 }

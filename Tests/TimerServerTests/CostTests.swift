@@ -105,6 +105,65 @@ import WebSocketTransport
     #expect(bench.heard(by: connection).contains { $0.hasPrefix("rateLimited") })
   }
 
+  @Test func `may be a change whose answer is long`() {
+    var bench = bench(0, perSecond: 4)
+    bench.ask(#"{"command":"start","timer":"run"}"#)
+    for _ in 0..<450 {
+      bench.wait(1.2345)
+      bench.ask(#"{"command":"lap","timer":"run"}"#)
+    }
+    let connection = bench.connect()
+
+    let statuses = (0..<12).map { _ in bench.http("POST", "/api/timers/run/lap").status }
+    for number in 1...12 {
+      bench.send(#"{"id":\#(number),"command":"lap","timer":"run"}"#, from: connection)
+      bench.store()
+    }
+
+    #expect(statuses.last == 429)
+    #expect(bench.heard(by: connection).last == "rateLimited 12")
+  }
+
+  @Test func `may be one that leaves many channels for others`() {
+    var bench = HubBench.withTokens(anonymous: .control) { $0.subscriptionsMax = 1_000 }
+    func hasEnough(_ json: (Int) -> String) -> Bool {
+      let connection = bench.connect()
+      for start in [0, 500] {
+        let names = (start..<start + 499).map { "\"n\($0)\"" }.joined(separator: ",")
+        bench.send(#"{"command":"subscribe","timers":[\#(names)]}"#, from: connection)
+      }
+      for number in 1...22 { bench.send(json(number), from: connection) }
+      bench.advance(3)
+      return bench.heard(by: connection).contains("rateLimited null")
+    }
+
+    #expect(
+      hasEnough { #"{"command":"subscribe","timers":"*","interval":0.\#(1 + $0 % 2)}"# })
+    #expect(
+      hasEnough {
+        #"{"command":"authenticate","token":"secret-\#($0 % 2 == 0 ? "wall" : "stage")"}"#
+      })
+    #expect(!hasEnough { _ in #"{"command":"authenticate","token":"secret-wall"}"# })
+  }
+
+  @Test(arguments: [
+    #"{"id":1,"command":"list"}"#, #"{"id":1,"command":"list","limit":1}"#,
+    #"{"id":1,"command":"subscribe","timers":"*"}"#,
+  ])
+  func `is none for a token that sees few of many`(_ json: String) {
+    var bench = HubBench.withTokens {
+      $0.requests.perSecond = 2
+      $0.timersMax = 1_000
+    }
+    for number in 0..<200 { bench.start("m\(number)") }
+    let connection = bench.connect(token: "guest")
+
+    for _ in 0..<9 { bench.send(json, from: connection) }
+
+    let replies = bench.messages(to: connection).filter(\.isReply)
+    #expect(replies.map(\.description) == Array(repeating: "ok 1", count: 9))
+  }
+
   @Test func `is bounded by HTTP too`() {
     var bench = bench(100)
 
@@ -288,6 +347,57 @@ import WebSocketTransport
     #expect(bench.responses[picture]?.status == 200)
   }
 
+  @Test func `is followed by a pause as long as it really took`() {
+    var bench = bench()
+    let many = (0..<20).map { _ in bench.connect() }
+    for connection in many { bench.send(#"{"command":"list"}"#, from: connection) }
+    let atOnce = many.count { hasList($0, &bench) }
+
+    bench.work(0.1)
+    bench.advance(0.15)
+    let soon = many.count { hasList($0, &bench) }
+    bench.advance(0.1)
+    let later = many.count { hasList($0, &bench) }
+
+    #expect(atOnce == 6)
+    #expect(soon == 0)
+    #expect(later > 0)
+  }
+
+  @Test func `comes behind no change of the same connection that is told to all`() {
+    var bench = bench()
+    for _ in 0..<10 { bench.send(#"{"command":"list"}"#, from: bench.connect()) }
+    let other = bench.subscriber(to: "tea")
+    let one = bench.subscriber(to: "tea")
+
+    bench.send(#"{"id":1,"command":"list"}"#, from: one)
+    bench.send(#"{"id":2,"command":"start","timer":"tea"}"#, from: one)
+    bench.send(#"{"id":3,"command":"sync"}"#, from: one)
+    bench.send(#"{"id":4,"command":"list"}"#, from: one)
+    bench.send(#"{"id":5,"command":"sync"}"#, from: one)
+    bench.store()
+
+    #expect(bench.heard(by: one) == ["ok 1", "ok 2", "started tea 0", "ok 3"])
+    #expect(bench.heard(by: other) == ["started tea 0"])
+    bench.advance(1)
+    #expect(bench.heard(by: one) == ["ok 4", "ok 5"])
+    #expect(bench.hub.turns.isEmpty)
+  }
+
+  @Test func `of those who have gone is passed over, a few at a time`() {
+    var bench = bench()
+    let gone = (0..<200).map { _ in bench.connect() }
+    for connection in gone { bench.send(#"{"command":"list"}"#, from: connection) }
+    for connection in gone { bench.disconnect(connection) }
+
+    bench.jump(1)
+    let isDoneAtOnce = bench.hub.turns.isEmpty
+    bench.advance(0.001)
+
+    #expect(!isDoneAtOnce)
+    #expect(bench.hub.turns.isEmpty)
+  }
+
   @Test func `is forgotten with whoever asked for it, and holds nobody back for ever`() {
     var bench = HubBench.make {
       $0.timersMax = 1_000
@@ -306,6 +416,91 @@ import WebSocketTransport
     #expect(bench.hub.heldBack.isEmpty)
     #expect(bench.messages(to: patient).count { $0.timers.count == 600 } == 12)
     #expect(bench.hub.turns.isEmpty)
+  }
+}
+
+@Suite struct `What a connection heard before` {
+  @Test func `is forgotten of the oldest, however many names it goes through`() throws {
+    let session = Session(
+      id: ConnectionID(1), address: "192.0.2.7", network: "192.0.2.7",
+      grant: Grant(anonymous: .view), budget: RequestBudget(RequestBudget.Limits(), at: 0))
+    let ids = (0..<5_000).compactMap { TimerID("t\($0)") }
+
+    for (revision, id) in ids.enumerated() {
+      session.subscribe(.timers([id]), interval: 0)
+      session.unsubscribe(.timers([id]), at: revision)
+    }
+
+    let kept = ids.indices.filter {
+      session.followedRevision(of: ids[$0], published: 9_999) == $0
+    }
+    #expect((1_000...2_000).contains(kept.count))
+    #expect(kept == Array(ids.indices.suffix(kept.count)))
+  }
+}
+
+@Suite struct `Turns` {
+  private let payers = (0..<3).map { Payer.visitors(network: "192.0.2.\($0)") }
+
+  @Test func `go round, and are each payer's in its order`() {
+    var turns = TurnQueue<Int>(at: 0)
+    for number in 0..<9 { turns.append(number, of: payers[number / 3]) }
+
+    let first = (0..<4).compactMap { _ in turns.takeNext(at: 0) }
+
+    #expect(first == [0, 3, 6, 1])
+    #expect(turns.removeAll() == [4, 7, 2, 5, 8])
+    #expect(turns.isEmpty)
+  }
+
+  @Test func `are given no credit for the time that work took`() {
+    var turns = TurnQueue<Int>(at: 0)
+    turns.append(1, of: payers[0])
+
+    turns.spend(0.006, at: 0)
+    turns.spend(0.006, at: 0)
+    turns.endWork(at: 0.05)
+
+    // 10 ms were there, and 50 ms were taken.
+    #expect(turns.next == 0.130002)
+    #expect(turns.takeNext(at: 0.13) == nil)
+    #expect(turns.takeNext(at: 0.130002) == 1)
+  }
+
+  @Test func `cost what work was expected to take where it was quicker`() {
+    var turns = TurnQueue<Int>(at: 0)
+    turns.append(1, of: payers[0])
+
+    turns.spend(0.02, at: 0)
+    turns.endWork(at: 0.004)
+
+    #expect(turns.next == 0.024002)
+    #expect(!turns.isMeasuring)
+  }
+}
+
+@Suite struct `Names of a scope` {
+  @Test func `are found as if each had been looked at`() {
+    var generator = SeededGenerator(state: 7)
+    func word() -> String {
+      let count = Int.random(in: 1...4, using: &generator)
+      return String((0..<count).map { _ in "abé".randomElement(using: &generator) ?? "a" })
+    }
+    for _ in 0..<200 {
+      var sorted = SortedNames()
+      let ids = Set((0..<20).map { _ in word() }).compactMap { TimerID($0) }
+      for id in ids { sorted.insert(id) }
+      let patterns = (0..<3).compactMap { _ in
+        TimerPattern(word() + (Bool.random(using: &generator) ? "*" : ""))
+      }
+      let scope = TimerScope.matching(Set(patterns))
+      let after = ids[Int.random(in: ids.indices, using: &generator)]
+
+      let expected = ids.filter(scope.contains).sorted()
+      #expect(Array(sorted.names(in: scope)) == expected)
+      #expect(sorted.count(in: scope) == expected.count)
+      #expect(Array(sorted.names(in: scope, after: after)) == expected.filter { after < $0 })
+    }
   }
 }
 

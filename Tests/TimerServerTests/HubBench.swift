@@ -318,6 +318,12 @@ extension HubBench {
     handle(.transport(.deadline))
   }
 
+  /// What was handled last took so long.
+  mutating func work(_ length: Seconds) {
+    now = now + length
+    hub.endWork(at: now)
+  }
+
   /// Time passes, and nobody has noticed yet.
   mutating func wait(_ length: Seconds) {
     now = now + length

@@ -1,5 +1,6 @@
 import Testing
 import TimerCore
+import WebSocketTransport
 
 @Suite struct `A server that stops` {
   @Test func `answers first what is under way`() {
@@ -14,6 +15,32 @@ import TimerCore
     #expect(!isStoppedEarly)
     #expect(bench.heard(by: connection) == ["hello", "ok 1"])
     #expect(bench.isStopped)
+  }
+
+  @Test func `answers what is durable, also behind what waits for its turn`() {
+    var bench = HubBench.make { $0.timersMax = 1_000 }
+    for number in 0..<600 { bench.ask(#"{"command":"start","timer":"t\#(number)"}"#) }
+    for _ in 0..<10 { bench.send(#"{"command":"list"}"#, from: bench.connect()) }
+    let connection = bench.connect()
+    bench.send(#"{"id":1,"command":"list"}"#, from: connection)
+    bench.send(#"{"id":2,"command":"get","timer":"t1"}"#, from: connection)
+    bench.send(#"{"id":3,"command":"get","timer":"tea","oops":1}"#, from: connection)
+    bench.send(
+      #"{"id":4,"command":"authenticate","token":"nobody"}"#, from: connection)
+    let subscriber = bench.connect([QueryItem("timer", "*")])
+    let list = bench.request("GET", "/api/timers")
+
+    bench.stop()
+    bench.store()
+
+    #expect(
+      bench.heard(by: connection) == [
+        "hello", "shuttingDown 1", "shuttingDown 2", "badRequest 3", "unauthorized 4",
+      ])
+    #expect(bench.heard(by: subscriber) == ["hello", "shuttingDown null"])
+    #expect(bench.responses[list]?.status == 503)
+    #expect(bench.isStopped)
+    #expect(bench.nextDue == nil)
   }
 
   @Test func `refuses changes meanwhile, and may be looked at`() {

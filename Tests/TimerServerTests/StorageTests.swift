@@ -185,6 +185,23 @@ import WebSocketTransport
     #expect(reply?.code == "storageFailed")
   }
 
+  @Test func `says what became of a change, whatever was asked for before`() throws {
+    var (bench, contents, _) = try restored()
+    let names = (0..<300).map { "\"n\($0)\"" }.joined(separator: ",")
+    let subscribe = #"{"id":1,"command":"subscribe","timers":[\#(names)]}"#
+    for _ in 0..<10 { bench.send(subscribe, from: bench.connect()) }
+    let asker = bench.connect()
+    bench.send(subscribe, from: asker)
+    bench.send(#"{"id":2,"command":"finish","timer":"tea"}"#, from: asker)
+
+    bench.handle(.disk(.restored(contents)))
+    bench.store()
+
+    let replies = bench.messages(to: asker).filter(\.isReply).map(\.description)
+    #expect(replies == ["shuttingDown 1", "storageFailed 2"])
+    #expect(bench.closeCodes[asker] == .serviceRestart)
+  }
+
   @Test func `does not know the named changes of the one before`() throws {
     var (bench, contents, _) = try restored()
     bench.handle(.disk(.restored(contents)))
