@@ -461,9 +461,13 @@ def test_a_bad_edit_is_reported_and_stays(watched, bad):
     assert [fault["file"] for fault in health(server)["faults"]] == ["tea.json"]
     assert " error " in server.logged("tea.json")
     assert lasting(session.list()["tea"]) == lasting(before)
-    # Another timer is changed, and the log is emptied.
+    # Another timer is changed, and the log begins anew, with nothing but what the bad edit took from its file.
     session.ok("start", "other", duration=60)
-    wait_until_tidy(server)
+    log, end = server.data / ".timersync/log", time.monotonic() + WITHIN
+    while b'"other.json"' in log.read_bytes():
+        assert time.monotonic() < end, "the log does not begin anew"
+        time.sleep(0.02)
+    assert b'"tea.json"' in log.read_bytes()
     assert path.read_bytes() == written, "a bad edit was overwritten"
     assert not [push for push in session.pushes if push.get("cause") == "external"]
 
@@ -487,19 +491,23 @@ def test_a_change_overwrites_a_bad_edit(watched):
     wait_for_faults(server, False)
 
 
-def test_a_bad_edit_outlives_a_crash(watched):
-    """Killed with a bad edit on disk: the next server puts it aside and says so, and does not lose it in silence."""
+@pytest.mark.parametrize("bad", [b"{", b""])
+def test_a_bad_edit_outlives_a_crash(watched, bad):
+    """Killed with a bad edit on disk: the next server puts it aside and says so, and has the timer as it was."""
     server, session = watched
+    before = session.list()["tea"]
     # Until the log is empty it still has the change that the edit replaced.
     wait_until_tidy(server)
-    replace(server.data / "tea.json", b"{")
+    replace(server.data / "tea.json", bad)
     wait_for_faults(server)
     server.kill()
 
     server.start()
 
     assert [fault["file"] for fault in health(server)["faults"]] == ["tea.json"]
-    assert (server.data / "quarantine/tea.json").read_bytes() == b"{"
+    assert (server.data / "quarantine/tea.json").read_bytes() == bad
+    with Session(server) as again:
+        assert lasting(again.list()["tea"]) == lasting(before)
 
 
 def test_our_own_writes_are_no_edits(watched):
