@@ -101,41 +101,38 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `A trouble that comes and goes` {
+@Suite final class `A trouble that comes and goes` {
   private var log = TroubleLog<String>()
 
-  private mutating func told(_ trouble: String?, at second: Int) -> Bool {
+  private func told(_ trouble: String?, at second: Int) -> Bool {
     log.follow(trouble)
     return log.takeNews(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
   }
 
   @Test func `is told with its end, and more seldom while it goes on`() {
-    var log = self
     var count = 0
     for second in 0..<100 {
-      if log.told(second.isMultiple(of: 2) ? "full" : nil, at: second) { count += 1 }
+      if told(second.isMultiple(of: 2) ? "full" : nil, at: second) { count += 1 }
     }
 
     #expect(count > 10 && count < 30)
-    #expect(log.told("full", at: 200))
-    #expect(log.told(nil, at: 200))
-    #expect(log.told("full", at: 202))
+    #expect(told("full", at: 200))
+    #expect(told(nil, at: 200))
+    #expect(told("full", at: 202))
   }
 
   @Test func `ends by a word when another one took its place unseen`() {
-    var log = self
-    #expect(log.told("full", at: 0))
-    #expect(!log.told("gone", at: 0))
-    #expect(log.told(nil, at: 0))
-    #expect(!log.told("gone", at: 0))
-    #expect(!log.told(nil, at: 0))
+    #expect(told("full", at: 0))
+    #expect(!told("gone", at: 0))
+    #expect(told(nil, at: 0))
+    #expect(!told("gone", at: 0))
+    #expect(!told(nil, at: 0))
   }
 
   @Test func `is told anew when it becomes another one`() {
-    var log = self
-    #expect(log.told("full", at: 0))
-    #expect(log.told("gone", at: 2))
-    #expect(!log.told("gone", at: 20))
+    #expect(told("full", at: 0))
+    #expect(told("gone", at: 2))
+    #expect(!told("gone", at: 20))
   }
 }
 
