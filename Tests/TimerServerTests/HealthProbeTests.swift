@@ -68,9 +68,8 @@ import WebSocketTransport
     #expect(bench.http("GET", "/api/timers").status == 200)
   }
 
-  @Test(arguments: [true, false])
-  func `is told no more than the status for a token that is not known`(_ areThereTokens: Bool) {
-    var bench = areThereTokens ? HubBench.withTokens() : HubBench.make()
+  @Test func `is told no more than the status for a token that is not known`() {
+    var bench = HubBench.withTokens()
     bench.trouble("the disk is full")
 
     for answer in [

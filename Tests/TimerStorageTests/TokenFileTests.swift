@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test func `hands on nothing that is gone for a moment`() async throws {
-    let (watch, told) = try watch(secondLook: .seconds(30))
+    let (watch, told) = try watch(secondLook: .seconds(3_600))
     let asked = Told()
 
     try move("etc/tokens", "x")
