@@ -115,7 +115,7 @@ export class Follower {
     unanswered.forEach((request) => { request.lose(); });
   }
 
-  // The parts of a long snapshot count together.
+  // Parts count together.
   join(snapshot) {
     const joined = this.joined;
     if (snapshot.part > 1 && joined) {
@@ -228,7 +228,7 @@ export class Follower {
     });
   }
 
-  // What is lost with the connection is asked anew by the next one.
+  // The next connection asks anew.
   ask(message, answerWithin, hear) {
     this.send({ message: message, hear: hear, lose() {} }, answerWithin);
   }

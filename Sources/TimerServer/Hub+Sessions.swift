@@ -340,10 +340,13 @@ extension Hub {
       $0.subscribe(selection, interval: interval, inParts: subscription.inParts)
       if $0.grant != grant { $0.accept($0.grant, at: published) }
     }
+    // As one, since no newer one takes the place of any: of thousands each would count for what may wait.
+    var replay: [[UInt8]] = []
     for (id, ends) in missed where session.hears(id) {
       if subscription.since == nil, !session.heardEnds.insert(id).inserted { continue }
-      send(ends, of: id, to: session, at: now, &actions)
+      replay += texts(of: ends, of: id, at: now, &actions)
     }
+    if !replay.isEmpty { actions.send(Frame(replay), to: session.id) }
   }
 
   /// Refuses ticks of single timers that would be too many of one token, or of the visitors of one address: others may
@@ -436,17 +439,14 @@ extension Hub {
     return group
   }
 
-  private mutating func send(
-    _ ends: [Instant], of id: TimerID, to session: Session, at now: Instant,
-    _ actions: inout HubActions
-  ) {
-    guard let timer = reading(id, at: now) else { return }
+  /// What tells of ends that were missed.
+  private mutating func texts(
+    of ends: [Instant], of id: TimerID, at now: Instant, _ actions: inout HubActions
+  ) -> [[UInt8]] {
+    guard let timer = reading(id, at: now) else { return [] }
     markDelivered(id, at: now, &actions)
-    actions.send(ServerMessage.snapshot(.restored, [timer]).text, to: session.id)
-    for end in ends {
-      let ended = SnapshotCause.ended(at: end, late: true)
-      actions.send(ServerMessage.snapshot(ended, [timer]).text, to: session.id)
-    }
+    let causes = [.restored] + ends.map { SnapshotCause.ended(at: $0, late: true) }
+    return causes.map { ServerMessage.snapshot($0, [timer]).text }
   }
 }
 
