@@ -5,13 +5,12 @@ import TimerStorage
 /// A disk that was busy reports thousands of changes at once, each of which is shown to everybody who looks
 /// on: between two pieces the loop has its turn, so that no tick waits for all of them.
 struct DiskBacklog {
-  private var notes: [DiskNote] = []
-  private var first = 0
+  private var notes = Queue<DiskNote>()
 
   /// How many reports the hub hears at once.
   static let reportsMax = 8
 
-  var isEmpty: Bool { first == notes.count }
+  var isEmpty: Bool { notes.isEmpty }
 
   mutating func append(_ more: [DiskNote]) {
     for note in more {
@@ -26,14 +25,5 @@ struct DiskBacklog {
     }
   }
 
-  mutating func takeFirst() -> DiskNote? {
-    guard first < notes.count else { return nil }
-    let note = notes[first]
-    first += 1
-    if first == notes.count {
-      notes.removeAll(keepingCapacity: false)
-      first = 0
-    }
-    return note
-  }
+  mutating func takeFirst() -> DiskNote? { notes.takeFirst() }
 }

@@ -17,8 +17,7 @@ public final class LineWriter: Sendable {
   static let bytesMax = 256 << 10
 
   private struct State {
-    var lines: [String] = []
-    var first = 0
+    var lines = Queue<String>()
     var bytes = 0
     /// Lines that found no room, and are not told of yet.
     var droppedCount = 0
@@ -61,7 +60,7 @@ public final class LineWriter: Sendable {
   private var isBusy: Bool {
     state.withLock { state in
       advance(&state)
-      return state.isWriting || state.first < state.lines.count
+      return state.isWriting || !state.lines.isEmpty
     }
   }
 
@@ -78,17 +77,8 @@ public final class LineWriter: Sendable {
   }
 
   private func takeFirst(_ state: inout State) -> String? {
-    guard state.first < state.lines.count else { return nil }
-    let line = state.lines[state.first]
-    state.first += 1
+    guard let line = state.lines.takeFirst() else { return nil }
     state.bytes -= line.utf8.count
-    if state.first == state.lines.count {
-      state.lines.removeAll(keepingCapacity: false)
-      state.first = 0
-    } else if state.first > 1_024 {
-      state.lines.removeFirst(state.first)
-      state.first = 0
-    }
     // Not with each line that goes, or every second one would be such a word.
     if state.droppedCount > 0, state.bytes < bytesMax / 2 { tellOfDropped(&state) }
     return line

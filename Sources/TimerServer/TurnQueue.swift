@@ -3,9 +3,9 @@ import TimerCore
 /// Costly work that waits for its turn, so that it never takes more than half of the time, and others are served in
 /// between: one piece of each payer after the other.
 struct TurnQueue<Job> {
-  private var jobs: [Payer: Line<Job>] = [:]
+  private var jobs: [Payer: Queue<Job>] = [:]
   /// Whose turn it is, in this order.
-  private var payers = Line<Payer>()
+  private var payers = Queue<Payer>()
   /// How long may be worked now; below zero after a long piece.
   private var left = Self.inARow
   private var countedAt: Instant
@@ -32,7 +32,7 @@ struct TurnQueue<Job> {
 
   mutating func append(_ job: Job, of payer: Payer) {
     if jobs[payer] == nil { payers.append(payer) }
-    jobs[payer, default: Line()].append(job)
+    jobs[payer, default: Queue()].append(job)
   }
 
   /// Whether something costly may be done right now, past nobody who waits.
@@ -92,30 +92,5 @@ struct TurnQueue<Job> {
     let gained = Seconds(microseconds: (now - countedAt).microseconds / 2)
     countedAt = now
     left = min(Self.inARow, left + gained)
-  }
-}
-
-/// First in, first out; what is at the front is taken in constant time, however many there are.
-struct Line<Element> {
-  private var elements: [Element?] = []
-  private var head = 0
-
-  var isEmpty: Bool { head == elements.count }
-
-  mutating func append(_ element: Element) {
-    elements.append(element)
-  }
-
-  mutating func takeFirst() -> Element? {
-    guard head < elements.count else { return nil }
-    let first = elements[head]
-    elements[head] = nil
-    head += 1
-    // Each one is moved once at most for each that was taken.
-    if head * 2 >= elements.count {
-      elements.removeFirst(head)
-      head = 0
-    }
-    return first
   }
 }

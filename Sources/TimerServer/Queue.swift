@@ -1,0 +1,28 @@
+/// First in, first out; what is at the front is taken in constant time, however many there are.
+struct Queue<Element> {
+  private var elements: [Element?] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == elements.count }
+
+  mutating func append(_ element: Element) {
+    elements.append(element)
+  }
+
+  mutating func takeFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    let first = elements[head]
+    elements[head] = nil
+    head += 1
+    if head == elements.count {
+      // What a long row took is given back.
+      elements = []
+      head = 0
+    } else if head * 2 >= elements.count {
+      // Each one is moved once at most for each that was taken.
+      elements.removeFirst(head)
+      head = 0
+    }
+    return first
+  }
+}
