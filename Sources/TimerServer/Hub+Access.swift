@@ -169,6 +169,12 @@ struct Peer {
   let network: String
 }
 
+extension Peer {
+  init(_ request: HTTPRequest) {
+    self.init(address: request.peerAddress, network: request.peerNetwork)
+  }
+}
+
 /// Why the server ended a connection.
 enum Dismissal: String, CaseIterable {
   case token, rate

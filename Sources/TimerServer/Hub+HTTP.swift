@@ -30,9 +30,7 @@ extension Hub {
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
     guard let grant = grant(request, id, at: now, &actions) else { return }
     do throws(ErrorReply) {
-      guard
-        payers.take(for: Payer(grant, network: request.peerNetwork), cost: reading, at: now)
-      else {
+      guard payers.take(for: Payer(grant, request), cost: reading, at: now) else {
         actions.refusals.append(.hasteTogether)
         throw tooHastyTogether
       }
@@ -46,9 +44,8 @@ extension Hub {
   private mutating func grant(
     _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
   ) -> Grant? {
-    let peer = Peer(address: request.peerAddress, network: request.peerNetwork)
     do throws(ErrorReply) {
-      return try grant(Credentials(request), from: peer, at: now, &actions)
+      return try grant(Credentials(request), from: Peer(request), at: now, &actions)
     } catch {
       // A token that is not known is told by itself.
       counters.refusals[error.code, default: 0] += 1
@@ -70,7 +67,7 @@ extension Hub {
       try grant.check(.view)
       let cost = qrShelf.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
       charge(cost, request, grant, at: now)
-      let payer = Payer(grant, network: request.peerNetwork)
+      let payer = Payer(grant, request)
       if mayBegin(cost, at: now, or: .picture(text, id), of: payer) {
         draw(text, id, at: now, &actions)
       }
@@ -108,7 +105,7 @@ extension Hub {
     _ cost: Int, _ request: HTTPRequest, _ grant: Grant, at now: Instant
   ) {
     httpBudgets.charge(cost, to: request.peerNetwork, at: now)
-    payers.charge(cost, to: Payer(grant, network: request.peerNetwork), at: now)
+    payers.charge(cost, to: Payer(grant, request), at: now)
   }
 
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
@@ -124,7 +121,7 @@ extension Hub {
       throw ErrorReply(
         .unauthorized, "a change by GET needs a token, as in \"?token=…\"; or send it by POST")
     }
-    let payer = Payer(grant, network: request.peerNetwork)
+    let payer = Payer(grant, request)
     let requester = Requester.http(id, payer, network: request.peerNetwork)
     change(message, by: requester, Caller(request, grant), at: now, &actions)
   }
@@ -135,7 +132,7 @@ extension Hub {
   ) {
     let cost = cost(of: message.request, in: grant.scope)
     charge(cost, request, grant, at: now)
-    let payer = Payer(grant, network: request.peerNetwork)
+    let payer = Payer(grant, request)
     if message.request.isChange {
       let requester = Requester.http(id, payer, network: request.peerNetwork)
       change(message, by: requester, Caller(request, grant), at: now, &actions)
@@ -241,8 +238,7 @@ extension Hub {
     guard credentials.secret == nil || httpBudgets.take(for: request.peerNetwork, at: now) else {
       return Self.bareHealth
     }
-    let peer = Peer(address: request.peerAddress, network: request.peerNetwork)
-    guard let grant = try? grant(credentials, from: peer, at: now, &actions) else {
+    guard let grant = try? grant(credentials, from: Peer(request), at: now, &actions) else {
       return Self.bareHealth
     }
     return health(for: grant)

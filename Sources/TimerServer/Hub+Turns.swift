@@ -52,15 +52,12 @@ extension Hub {
   func cost(
     of request: ClientRequest, in scope: TimerScope, on session: Session? = nil
   ) -> Int {
-    let seeking = RequestCost.seeking(scope)
-    return switch request {
-    case .list: seeking + RequestCost.states(board.durableCount(in: scope))
+    switch request {
+    case .list: costOfStates(in: scope)
     // Its single timers are heard with all from here on, or at other intervals.
     case .subscribe(.all, _, _, _):
-      seeking + RequestCost.states(board.durableCount(in: scope))
-        + RequestCost.channels(session?.subscriptionCount ?? 0)
-    case .listPage(let page):
-      seeking + RequestCost.states(min(page.limit, board.durableCount(in: scope)))
+      costOfStates(in: scope) + RequestCost.channels(session?.subscriptionCount ?? 0)
+    case .listPage(let page): costOfStates(in: scope, atMost: page.limit)
     // Each name is looked up, joined and shown.
     case .subscribe(.timers(let ids), _, _, _): 2 * RequestCost.states(ids.count)
     case .unsubscribe(.timers(let ids)): RequestCost.states(ids.count)
@@ -68,6 +65,11 @@ extension Hub {
     case .finishAll: RequestCost.states(board.latestCount)
     case .get, .sync, .authenticate, .change: 0
     }
+  }
+
+  private func costOfStates(in scope: TimerScope, atMost countMax: Int = .max) -> Int {
+    let count = min(countMax, board.durableCount(in: scope))
+    return RequestCost.seeking(scope) + RequestCost.states(count)
   }
 
   // MARK: Turns

@@ -1,5 +1,6 @@
 import TimerCore
 import TimerProtocol
+import WebSocketTransport
 
 /// What requests cost, in units of the work of one cheap request such as `get`: 10 to 15 µs of a processor.
 enum RequestCost {
@@ -55,5 +56,9 @@ enum Payer: Hashable {
 
   init(_ grant: Grant, network: String) {
     self = grant.token == nil ? .visitors(network: network) : .token(grant.principal)
+  }
+
+  init(_ grant: Grant, _ request: HTTPRequest) {
+    self.init(grant, network: request.peerNetwork)
   }
 }
