@@ -65,6 +65,14 @@ def first_line(process: subprocess.Popen) -> SimpleNamespace:
     return SimpleNamespace(url=f"ws://127.0.0.1:{port}/ws", http=f"http://127.0.0.1:{port}")
 
 
+def last_words(process: subprocess.Popen, pipe) -> str:
+    """What is read while a server ends that is asked to."""
+    process.send_signal(signal.SIGTERM)
+    said = rest_of(pipe)
+    assert process.wait(WITHIN) == 0
+    return said
+
+
 def present(http: str, token: str) -> None:
     """Asks for something by a token that is not known."""
     request = urllib.request.Request(f"{http}/api/timers", headers={"Authorization": f"Bearer {token}"})
@@ -93,10 +101,7 @@ def test_a_log_that_nobody_reads_holds_up_nobody(tmp_path, blocking):
                 for _ in range(50):
                     present(server.http, "timersync_wrong")
                 session.hear(lambda push: push.get("cause") == "tick", within=5)
-            process.send_signal(signal.SIGTERM)
-            # The log is read while the process ends.
-            said = rest_of(pipe)
-            assert process.wait(WITHIN) == 0
+            said = last_words(process, pipe)
         finally:
             process.kill()
             process.communicate()
@@ -150,9 +155,7 @@ def test_a_first_line_that_nobody_reads_holds_up_nobody(tmp_path):
             process.send_signal(signal.SIGHUP)
             # The loop runs: what it was asked for is done.
             assert "no file of tokens" in process.stderr.readline()
-            process.send_signal(signal.SIGTERM)
-            said = rest_of(pipe)
-            assert process.wait(WITHIN) == 0
+            said = last_words(process, pipe)
             assert said == "" or READY.fullmatch(said)
         finally:
             process.kill()
@@ -292,9 +295,7 @@ def test_what_finds_no_room_is_counted(tmp_path):
         process = serve(data, stderr=pipe.writer)
         try:
             first_line(process)
-            process.send_signal(signal.SIGTERM)
-            said = rest_of(pipe)
-            assert process.wait(WITHIN) == 0
+            said = last_words(process, pipe)
         finally:
             process.kill()
             process.communicate()

@@ -274,19 +274,25 @@ private final class Notes: Sendable {
     }
   }
 
-  @Test func `tells of an edit, and not of what it wrote itself`() throws {
-    let watch = Watch()
+  /// One that has stored these, and tells what others do.
+  private func writer(_ writes: [TimerWrite], heardBy watch: Watch) throws -> TimerWriter {
     let writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) {
       watch.hear($0)
     }
     try writer.watch(temporary.path)
-    writer.submit([.make(1), .make(2, "rice")])
+    writer.submit(writes)
     writer.finish()
+    return writer
+  }
+
+  @Test func `tells of an edit, and not of what it wrote itself`() throws {
+    let watch = Watch()
+    let writer = try writer([.make(1), .make(2, "rice")], heardBy: watch)
     var edited = TimerRecord.make()
     edited.timer.settings.title = "by hand"
 
     try temporary.replace("tea.json", by: edited.contents())
-    let changes = watch.changesTold()
+    let changes = withExtendedLifetime(writer) { watch.changesTold() }
 
     guard case .edited(let record) = changes.first, changes.count == 1 else {
       Issue.record("\(changes)")
@@ -297,15 +303,10 @@ private final class Notes: Sendable {
 
   @Test func `tells of a removal`() throws {
     let watch = Watch()
-    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) {
-      watch.hear($0)
-    }
-    try writer.watch(temporary.path)
-    writer.submit([.make(1)])
-    writer.finish()
+    let writer = try writer([.make(1)], heardBy: watch)
 
     try temporary.remove("tea.json")
-    let changes = watch.changesTold()
+    let changes = withExtendedLifetime(writer) { watch.changesTold() }
 
     guard case .removed(let removed) = changes.first, changes.count == 1 else {
       Issue.record("\(changes)")
@@ -317,12 +318,7 @@ private final class Notes: Sendable {
   /// Away at 0 to 0.05 s and at 0.45 to 0.55 s: only an absence of half a second is a removal.
   @Test func `tells nothing of a file that is gone for a moment twice`() throws {
     let watch = Watch()
-    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) {
-      watch.hear($0)
-    }
-    try writer.watch(temporary.path)
-    writer.submit([.make(1)])
-    writer.finish()
+    let writer = try writer([.make(1)], heardBy: watch)
 
     for seconds in [0.05, 0.1] {
       try move("tea.json", "away")
