@@ -42,13 +42,13 @@ extension ServiceLoop {
   }
 
   private func evict(_ reader: any BacklogReader) {
-    let count = reader.standing.byteCount
-    counters.count(.unreadInAll)
+    let waiting = reader.standing.byteCount
+    count(.unreadInAll)
     switch reader {
     case let connection as Connection:
       (options.peerLog ?? options.log)(
         .info,
-        "connection \(connection.id.number) is closed: \(count) bytes wait for it, and too many for all"
+        "connection \(connection.id.number) is closed: \(waiting) bytes wait for it, and too many for all"
       )
       closeSlow(connection, reason: "too much waits to be read")
     case let exchange as HTTPExchange: exchange.abandon()
@@ -92,10 +92,10 @@ extension ServiceLoop {
         .info,
         "connection \(connection.id.number) took nothing for \(options.stallSeconds) s and is dropped"
       )
-      counters.count(.stalled)
+      count(.stalled)
       cut(connection)
     case let exchange as HTTPExchange:
-      counters.count(.slowReader)
+      count(.slowReader)
       exchange.abandon()
     default: break
     }

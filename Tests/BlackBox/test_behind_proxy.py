@@ -66,7 +66,7 @@ class Proxy:
         self.upstream = ("127.0.0.1:8080", f"127.0.0.1:{server_port}")
         program = shutil.which(kind, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
         if program is None:
-            pytest.skip(f"{kind} is not installed; deploy/install.sh test does so")
+            pytest.fail(f"{kind} is not installed; deploy/install.sh test does so")
         self.output = open(folder / "output", "w+")
         self.process = subprocess.Popen(
             [program, *getattr(self, kind)()], stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output,

@@ -1,6 +1,7 @@
 """Who is refused, and what the log says of it: the first at once, the rest together, with the option that would do."""
 
 import contextlib
+import socket
 import subprocess
 
 import pytest
@@ -97,6 +98,22 @@ def test_bounds_are_named_with_their_options(tmp_path, threads):
     for words in ["too long a head", "too long a body", "too long a message", "a binary message"]:
         told = lines(server, words)
         assert len(told) == 2 and " 3 " in told[1], told
+
+
+def test_readers_that_are_closed_are_named_with_the_option(tmp_path):
+    """Twelve that ask for more than their sockets hold, and read nothing: the bound for all of them is told."""
+    options = ["--unread-bytes-total", "1048576", "--requests", "100000", "--http-requests", "1000000"]
+    with serving(tmp_path, *options) as server, contextlib.ExitStack() as stack:
+        with RawSocket(server.port).open() as stage:
+            start = '{"command":"start","timer":"t%d","title":"%s"}'
+            stage.send(b"".join(text(start % (number, "x" * 200)) for number in range(500)))
+            for _ in range(500):
+                assert '"ok":true' in stage.message()
+        for _ in range(12):
+            deaf = stack.enter_context(RawSocket(server.port))
+            deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            deaf.send(b"GET /api/timers HTTP/1.1\r\nHost: localhost\r\n\r\n" * 60)
+        server.logged("for the most that waited for any reader; --unread-bytes-total COUNT lets more wait")
 
 
 def test_visitors_without_a_token_are_told_of(tmp_path):
