@@ -245,14 +245,13 @@ extension Hub {
   }
 
   /// The server answers, so it is well; files that it could not read are told beside, to who may see all.
-  private func health(for grant: Grant) -> HTTPResponse {
-    let faults = !grant.seesAll ? [] : quarantine.faults.values.sorted { $0.fileName < $1.fileName }
-    let health = Health(
-      faults: faults.map {
-        Health.Fault(file: $0.fileName.text, reason: "\($0.fault)", movedTo: $0.movedTo)
-      }, trouble: storageTrouble,
-      clock: Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps))
-    return HTTPResponse(status: 200, headers: [Self.notStored], body: health.text)
+  private mutating func health(for grant: Grant) -> HTTPResponse {
+    let clock = Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps)
+    let body =
+      grant.seesAll
+      ? healthPage.text(of: quarantine, trouble: storageTrouble, clock: clock)
+      : Health(faults: [], trouble: storageTrouble, clock: clock).text
+    return HTTPResponse(status: 200, headers: [Self.notStored], body: body)
   }
 
   /// Answers a request for a QR code.

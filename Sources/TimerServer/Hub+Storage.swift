@@ -60,6 +60,7 @@ extension Hub {
     ledger = RequestLedger()
     ledger.restore(contents, on: board.clock.reading(at: now))
     quarantine = Quarantine(contents)
+    healthPage = HealthPage()
     untouched = []
     board.restore(contents.timers)
     var proposals = contents.timers.map { record in

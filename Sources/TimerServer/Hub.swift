@@ -38,6 +38,7 @@ struct Hub {
   var untouched: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
+  var healthPage = HealthPage()
   /// Why changes are not stored, in words that anybody may read; nil: they are.
   var storageTrouble: String?
   var storageLog = TroubleLog<StorageTrouble>()

@@ -4,7 +4,11 @@ import TimerStorage
 /// Files that hold no timer, so that nobody takes a damaged timer for one that never was.
 struct Quarantine {
   /// By file name, for whoever asks how the server is.
-  private(set) var faults: [FileName: FileFault] = [:]
+  private(set) var faults: [FileName: FileFault] = [:] {
+    didSet { version += 1 }
+  }
+  /// Another one whenever the faults are others.
+  private(set) var version = 0
   /// Timers whose loss nobody who starts them was told of yet.
   private var untold: Set<TimerID> = []
 
@@ -40,6 +44,7 @@ struct Quarantine {
   mutating func forget(_ id: TimerID) {
     guard !faults.isEmpty else { return }
     untold.remove(id)
+    guard faults.values.contains(where: { $0.timer == id }) else { return }
     faults = faults.filter { $0.value.timer != id }
   }
 }

@@ -30,3 +30,47 @@ import TimerStorage
       ]) == nil)
   }
 }
+
+@Suite struct `What the health names` {
+  private func folder(damaged count: Int, named prefix: String) -> TimerFolder.Contents {
+    var contents = TimerFolder.Contents()
+    contents.faults = (0..<count).compactMap { number in
+      FileName(key: "\(prefix)\(number)").map {
+        FileFault(fileName: $0, fault: .malformed("it is empty"))
+      }
+    }
+    return contents
+  }
+
+  private func files(_ bench: inout HubBench) -> [String] {
+    let faults = Message(bench.http("GET", "/healthz").body)["faults"] as? [[String: Any]]
+    return faults?.compactMap { $0["file"] as? String } ?? []
+  }
+
+  @Test func `costs next to nothing while it stays the same`() {
+    var bench = HubBench.make()
+    let folder = folder(damaged: 2_000, named: "tea")
+    var firsts: [Duration] = []
+    for _ in 0..<3 {
+      bench.handle(.disk(.restored(folder)))
+      firsts.append(ThreadTime.of { _ = bench.http("GET", "/healthz") })
+    }
+
+    let later = ThreadTime.least { _ = bench.http("GET", "/healthz") }
+
+    #expect(files(&bench).count == 2_000)
+    #expect(later < (firsts.min() ?? .zero) / 10, "\(later) of \(firsts)")
+  }
+
+  @Test func `is what lies there now`() {
+    var bench = HubBench.make()
+    bench.handle(.disk(.restored(folder(damaged: 2, named: "tea"))))
+    #expect(files(&bench) == ["tea0.json", "tea1.json"])
+
+    bench.handle(.disk(.restored(folder(damaged: 2, named: "oven"))))
+    #expect(files(&bench) == ["oven0.json", "oven1.json"])
+
+    bench.damage("pot.json")
+    #expect(files(&bench) == ["oven0.json", "oven1.json", "pot.json"])
+  }
+}
