@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// How every target of ours is compiled: Swift 6 mode comes with the tools version above.
-let house: [SwiftSetting] = [
+/// How every target of this package is compiled; Swift 6 mode comes with the tools version above.
+let strictSettings: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
@@ -11,7 +11,7 @@ let house: [SwiftSetting] = [
 ]
 
 /// Tests may look inside (`@testable`) and need no proof of their own memory safety.
-let houseForTests: [SwiftSetting] = [
+let testSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny"),
 ]
 
@@ -37,57 +37,68 @@ let package = Package(
     // C, compiled from the sources in /usr/share of Debian's node-llhttp.
     .target(name: "CLLHTTP"),
 
-    // The rooms, from the inside out. An arrow that is not listed here does not build.
-    .target(name: "TimerCore", swiftSettings: house),
-    .target(name: "JSONText", dependencies: ["TimerCore"], swiftSettings: house),
-    .target(name: "TimerProtocol", dependencies: ["TimerCore", "JSONText"], swiftSettings: house),
+    // The modules, from the inside out. An import that is not listed here does not build.
+    .target(name: "TimerCore", swiftSettings: strictSettings),
+    .target(name: "JSONText", dependencies: ["TimerCore"], swiftSettings: strictSettings),
     .target(
-      name: "TimerStorage", dependencies: ["TimerCore", "JSONText", "CFiles"], swiftSettings: house),
+      name: "TimerProtocol", dependencies: ["TimerCore", "JSONText"], swiftSettings: strictSettings),
     .target(
-      name: "PersistableTimer", dependencies: ["TimerCore", "TimerStorage"], swiftSettings: house),
+      name: "TimerStorage", dependencies: ["TimerCore", "JSONText", "CFiles"],
+      swiftSettings: strictSettings),
+    .target(
+      name: "PersistableTimer", dependencies: ["TimerCore", "TimerStorage"],
+      swiftSettings: strictSettings),
     .target(
       name: "WebSocketTransport",
       dependencies: ["CLibwebsockets", "CLibuv", "CLLHTTP", "CLibssl"],
-      swiftSettings: house),
+      swiftSettings: strictSettings),
     .target(
       name: "TimerServer",
       dependencies: [
         "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport", "CLibcrypto",
         "CLibqrencode", "CFiles",
       ],
-      swiftSettings: house),
+      swiftSettings: strictSettings),
     .executableTarget(
       name: "timersync", dependencies: ["TimerServer"],
-      resources: [.embedInCode("Page")], swiftSettings: house),
+      resources: [.embedInCode("Page")], swiftSettings: strictSettings),
 
-    // Tests, a target a room.
-    .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore"], swiftSettings: houseForTests),
+    // Tests, one target for each module.
+    .testTarget(
+      name: "TimerCoreTests", dependencies: ["TimerCore"], path: "Tests/Unit/TimerCoreTests",
+      swiftSettings: testSettings),
     .testTarget(
       name: "TimerProtocolTests", dependencies: ["TimerProtocol", "TimerCore"],
-      swiftSettings: houseForTests),
+      path: "Tests/Unit/TimerProtocolTests",
+      swiftSettings: testSettings),
     .testTarget(
       name: "TimerStorageTests", dependencies: ["TimerStorage", "TimerCore"],
-      swiftSettings: houseForTests),
+      path: "Tests/Unit/TimerStorageTests",
+      swiftSettings: testSettings),
     .testTarget(
       name: "PersistableTimerTests", dependencies: ["PersistableTimer", "TimerCore"],
-      swiftSettings: houseForTests),
+      path: "Tests/Unit/PersistableTimerTests",
+      swiftSettings: testSettings),
     .executableTarget(
       name: "LibraryProcess", dependencies: ["PersistableTimer", "TimerStorage"],
-      path: "Tests/LibraryProcess", swiftSettings: house),
+      path: "Tests/Programs/LibraryProcess", swiftSettings: strictSettings),
     .executableTarget(
       name: "StoreBenchmark", dependencies: ["TimerStorage"],
-      path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: house),
+      path: "Tests/Programs/StoreBenchmark", swiftSettings: strictSettings),
     .testTarget(
       name: "TimerServerTests",
       dependencies: [
         "TimerServer", "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport",
-      ],
-      swiftSettings: houseForTests),
+      ], path: "Tests/Unit/TimerServerTests",
+      swiftSettings: testSettings),
     .testTarget(
-      name: "ServiceLoopTests", dependencies: ["WebSocketTransport"], swiftSettings: houseForTests),
+      name: "WebSocketTransportTests", dependencies: ["WebSocketTransport"],
+      path: "Tests/Unit/WebSocketTransportTests",
+      swiftSettings: testSettings),
     .executableTarget(
-      name: "WebSocketEcho", dependencies: ["WebSocketTransport"], path: "Tests/WebSocketEcho",
-      swiftSettings: house),
+      name: "WebSocketEcho", dependencies: ["WebSocketTransport"],
+      path: "Tests/Programs/WebSocketEcho",
+      swiftSettings: strictSettings),
   ]
 )
 
@@ -101,11 +112,11 @@ if Context.environment["TIMERSYNC_FUZZER"] != nil {
     .executableTarget(
       name: "MessageFuzzer", dependencies: fuzzed,
       path: "Tests/Fuzz", exclude: ["SeedTests", "seeds", "run.sh", "messages.dict"],
-      sources: ["Harness", "Fuzzer"], swiftSettings: houseForTests))
+      sources: ["Harness", "Fuzzer"], swiftSettings: testSettings))
 } else {
   package.targets.append(
     .testTarget(
       name: "MessageFuzzerTests", dependencies: fuzzed,
       path: "Tests/Fuzz", exclude: ["Fuzzer", "seeds", "run.sh", "messages.dict"],
-      sources: ["Harness", "SeedTests"], swiftSettings: houseForTests))
+      sources: ["Harness", "SeedTests"], swiftSettings: testSettings))
 }

@@ -50,7 +50,7 @@ check "everything builds without a warning" \
 check "every public name of the libraries says what it is" \
   python3 Tests/check_documentation.py "$(swift build --show-bin-path)/Modules"
 
-echo "== rooms"
+echo "== unit tests"
 swift test --skip-build --parallel --xunit-output "$work/swift.xml" >"$work/swift.log" 2>&1
 status=$?
 tail -n 30 "$work/swift.log"
@@ -73,7 +73,7 @@ run_suite() { run_part "$1" "$1" -m "not long"; }
 run_part() {
   local name=$1 suite=$2
   shift 2
-  (cd "Tests/$suite" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
+  (cd "Tests/System/$suite" && "$python" -m pytest -q -rA --show-capture=no -p no:cacheprovider \
     --junitxml "$work/$name.xml" "$@" .) >"$work/$name.log" 2>&1
   echo $? >"$work/$name.status"
 }
@@ -105,7 +105,7 @@ run_logged fuzz nice -n 19 Tests/Fuzz/run.sh 120 &
 fuzz=$!
 beside=()
 run_part BlackBox BlackBox -n 2 --dist worksteal -m "not long" & beside+=($!)
-run_suite WebSocketTransportTests & beside+=($!)
+run_suite Transport & beside+=($!)
 wait "${beside[@]}"
 beside=()
 run_part Durability Durability -n 3 --dist worksteal -m "not long" & beside+=($!)
@@ -114,12 +114,12 @@ wait "${beside[@]}"
 run_part Browser Browser -n 3 --dist worksteal -m "not measured and not long"
 wait "$fuzz"
 run_part Browser-measured Browser -m "measured and not long"
-for suite in BlackBox Durability WebSocketTransportTests Hostile Browser Browser-measured; do tell_suite "$suite"; done
+for suite in BlackBox Durability Transport Hostile Browser Browser-measured; do tell_suite "$suite"; done
 tell_check conformance "the transport conforms to RFC 6455"
 tell_check fuzz "two minutes of the fuzzer find nothing"
 
 if [ "$runs_long" = yes ]; then
-  for suite in BlackBox Durability WebSocketTransportTests Hostile Browser; do
+  for suite in BlackBox Durability Transport Hostile Browser; do
     run_part "$suite-long" "$suite" -m long
     # pytest ends with 5 when a suite has no such test.
     [ "$(cat "$work/$suite-long.status")" = 5 ] || tell_suite "$suite-long"

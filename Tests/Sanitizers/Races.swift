@@ -1,4 +1,4 @@
-// What the thread sanitizer has to see and what not, with `seen_mutex.c` in front of it: `Tests/sanitize.sh` runs this
+// What the thread sanitizer has to see and what not, with `seen_mutex.c` in front of it: `Tests/Sanitizers/run.sh` runs this
 // first, since a check that is blind is clean too.
 //
 //   races quiet    threads wait for one mutex: nothing is to be told

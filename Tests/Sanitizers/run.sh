@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs `swift test` under the thread and the address sanitizer; ends with 0 when neither told of anything.
 #
-#   Tests/sanitize.sh [thread|address]...     both, when none is named
+#   Tests/Sanitizers/run.sh [thread|address]...     both, when none is named
 #
 # Each has a build of its own below .build/sanitized ($SANITIZED puts it elsewhere); the first takes some minutes.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 builds=${SANITIZED:-"$root/.build/sanitized"}
 mkdir -p "$builds"

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WORK = ROOT / ".build" / "conformance"
 REQUIREMENTS = ROOT / "Tests" / "requirements.txt"
 # Framing, pings, reserved bits, opcodes, fragments, UTF-8, closing, sizes, and one more; what is left out is

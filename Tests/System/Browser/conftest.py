@@ -21,7 +21,7 @@ import pytest
 import websockets.sync.client
 from playwright.sync_api import expect, sync_playwright
 
-WEB = pathlib.Path(__file__).resolve().parents[2] / "web"
+WEB = pathlib.Path(__file__).resolve().parents[3] / "web"
 START_WITHIN = 20
 
 

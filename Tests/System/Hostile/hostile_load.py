@@ -395,7 +395,7 @@ def compiled(folder: str) -> Path:
     if not compiler:
         sys.exit("a C compiler is needed")
     program = Path(folder) / "crowd"
-    sources = [HERE / "crowd.c", HERE.parent / "Benchmarks" / "samples.c"]
+    sources = [HERE / "crowd.c", HERE.parent.parent / "Benchmarks" / "samples.c"]
     subprocess.run([compiler, "-O2", "-Wall", "-o", program, *sources], check=True)
     return program
 

@@ -22,7 +22,7 @@ from stalls import Stopwatch
 from test_stop import deaf_client, hear_close
 from timer_server import READY, REPOSITORY, Server, server_argv
 
-sys.path.insert(0, str(REPOSITORY / "Tests/WebSocketTransportTests"))
+sys.path.insert(0, str(REPOSITORY / "Tests/System/Transport"))
 
 from certificates import Certificate  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""A program that uses the libraries (Tests/LibraryProcess), one command and one answer at a time."""
+"""A program that uses the libraries (Tests/Programs/LibraryProcess), one command and one answer at a time."""
 
 import os
 import signal

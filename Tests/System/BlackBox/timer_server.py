@@ -11,7 +11,7 @@ from pathlib import Path
 
 import stalls
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("TIMERSYNC_SERVER", REPOSITORY / ".build/debug/timersync")).absolute()
 READY = re.compile(r"timersync listening on https?://127\.0\.0\.1:(\d+)\n")
 READY_WITHIN = 60.0

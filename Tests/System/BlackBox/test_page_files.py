@@ -9,7 +9,7 @@ import pytest
 
 from timer_server import Server
 
-WEB = Path(__file__).resolve().parents[2] / "web"
+WEB = Path(__file__).resolve().parents[3] / "web"
 KINDS = {
     "html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png",
     "webmanifest": "application/manifest+json", "json": "application/json", "ico": "image/x-icon",

@@ -35,7 +35,7 @@ func remember(in folder: URL) async throws {
     let example = source.components(separatedBy: "\n// MARK: README\n\n").dropFirst().first?
       .components(separatedBy: "\n// MARK: end").first
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let readme = try String(
       contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
 
