@@ -23,7 +23,7 @@ extension ClientRequest {
     case .string(let name): return TimerID(name)
     case nil:
       guard case .string(let name) = object["command"], let command = Command(rawValue: name),
-        command.fields.contains("timer"), object["timers"] == nil
+        command.fields.contains("timer"), command != .finishAll, object["timers"] == nil
       else { return nil }
       return .standard
     default: return nil
@@ -47,7 +47,7 @@ enum Command: String, CaseIterable {
     case .update: ["timer", "title", "warnings", "atZero"] + Self.conditions
     case .pause, .resume, .reset, .lap, .remove: ["timer"] + Self.conditions
     case .finish: ["timer", "resetTime"] + Self.conditions
-    case .finishAll: ["at", "requestId"]
+    case .finishAll: ["timer", "at", "requestId"]
     case .addRemainingTime, .addElapsedTime: ["timer", "seconds", "clamp"] + Self.conditions
     case .message: ["timer", "text"] + Self.conditions
     case .signal: ["timer", "signal"] + Self.conditions
@@ -69,7 +69,7 @@ enum Command: String, CaseIterable {
     case .pause: try fields.change(.pause)
     case .resume: try fields.change(.resume)
     case .finish: try fields.change(.finish(resetTime: fields.flag("resetTime")))
-    case .finishAll: .finishAll(at: try fields.instant("at"), requestID: try fields.requestKey())
+    case .finishAll: try fields.finishAll()
     case .reset: try fields.change(.reset)
     case .addRemainingTime:
       try fields.change(.addRemainingTime(fields.addedSeconds(), clamp: fields.flag("clamp")))

@@ -7,6 +7,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   case runMismatch
   case unauthorized, forbidden, tooManyTimers, tooManySubscriptions, rateLimited
   case storageFailed, shuttingDown
+  /// By HTTP: there is nothing under the path, or not for the method.
+  case notFound, methodNotAllowed
 
   /// Whether the same request may do later what it does not do now.
   public var isRetryable: Bool {
@@ -22,7 +24,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case .badRequest, .outOfRange, .unknownCommand: 400
     case .unauthorized: 401
     case .forbidden: 403
-    case .unknownTimer: 404
+    case .unknownTimer, .notFound: 404
+    case .methodNotAllowed: 405
     case .timerHasNotStarted, .timerHasNotPaused, .timerAlreadyPaused, .timerAlreadyStarted,
       .invalidTimerType, .revisionMismatch, .runMismatch:
       409
@@ -37,13 +40,22 @@ public enum ErrorCode: String, CaseIterable, Sendable {
 public struct ErrorReply: Error, Hashable, Sendable {
   public let code: ErrorCode
   public let message: String
-  /// The nearest amount that would be taken.
+  /// The nearest amount that would be accepted.
   public let limit: Seconds?
+  /// The field of the request whose value is refused, where it is a single one.
+  public let field: String?
+  /// Whether the same request may succeed later.
+  public let isRetryable: Bool
 
-  public init(_ code: ErrorCode, _ message: String, limit: Seconds? = nil) {
+  public init(
+    _ code: ErrorCode, _ message: String, limit: Seconds? = nil, field: String? = nil,
+    isRetryable: Bool? = nil
+  ) {
     self.code = code
     self.message = message
     self.limit = limit
+    self.field = field
+    self.isRetryable = isRetryable ?? code.isRetryable
   }
 
   static func badRequest(_ message: String) -> ErrorReply {
@@ -57,7 +69,7 @@ extension ErrorReply {
     let name = quoted(id.name)
     switch refusal {
     case .timerHasNotStarted:
-      self.init(.timerHasNotStarted, "timer \(name) has no run; send \"start\" first")
+      self.init(.timerHasNotStarted, "timer \(name) isn't running; send \"start\" first")
     case .timerHasNotPaused:
       self.init(.timerHasNotPaused, "timer \(name) is running; only a paused one can be resumed")
     case .timerAlreadyPaused:
@@ -92,12 +104,13 @@ extension ErrorReply {
     case .outOfRange(let field, let limit):
       self.init(
         .outOfRange, "\"\(field)\" is out of range; the nearest allowed is \(limit.text)",
-        limit: limit)
+        limit: limit, field: field)
     case .pressOutOfRange:
       self.init(
         .outOfRange,
         "\"at\" has to lie between 2 s ago and now on the server clock, and not before the last "
-          + "change of the timer's run; leave it out, or send \"sync\" first")
+          + "change of the timer's run; leave it out, or send \"sync\" first",
+        field: "at")
     case .contradiction(let why):
       self.init(.badRequest, why)
     }

@@ -28,6 +28,15 @@ struct RequestFields {
       requestID: try requestKey())
   }
 
+  /// As in a subscription, `*` stands for every timer; a command for all of them takes no other name.
+  func finishAll() throws(ErrorReply) -> ClientRequest {
+    if let name = try string("timer"), name != "*" {
+      throw .badRequest(
+        "\"finishAll\" is for every timer: leave \"timer\" out, or send \"finish\" for one")
+    }
+    return .finishAll(at: try instant("at"), requestID: try requestKey())
+  }
+
   func start() throws(ErrorReply) -> TimerStart {
     TimerStart(
       duration: try duration(), kind: try choice("type"), settings: try settings(),
@@ -291,6 +300,6 @@ struct RequestFields {
   }
 
   private func outOfRange(_ name: String, _ rule: String, limit: Seconds) -> ErrorReply {
-    ErrorReply(.outOfRange, "\"\(name)\" has to be \(rule)", limit: limit)
+    ErrorReply(.outOfRange, "\"\(name)\" has to be \(rule)", limit: limit, field: name)
   }
 }

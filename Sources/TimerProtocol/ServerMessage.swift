@@ -153,7 +153,8 @@ extension ErrorReply {
   fileprivate func write(to writer: inout JSONWriter) {
     writer.member("code", code.rawValue)
     writer.member("message", message)
-    writer.member("retryable", code.isRetryable)
+    writer.member("retryable", isRetryable)
     if let limit { writer.member("limit", limit) }
+    if let field { writer.member("field", field) }
   }
 }

@@ -22,7 +22,8 @@ enum HTTPRoute: Equatable {
     init(_ status: Int, _ message: String, allow: String? = nil) {
       self.status = status
       self.allow = allow
-      error = ErrorReply(status == 404 ? .unknownCommand : .badRequest, message)
+      let codes: [Int: ErrorCode] = [404: .notFound, 405: .methodNotAllowed]
+      error = ErrorReply(codes[status] ?? .badRequest, message)
     }
 
     init(_ malformed: MalformedMessage) {
@@ -46,17 +47,18 @@ enum HTTPRoute: Equatable {
 
 extension Result where Success == HTTPRoute, Failure == HTTPRoute.Refusal {
   /// Finds what a request asks for.
-  init(_ request: HTTPRequest, allowsGet: Bool) {
+  init(_ request: HTTPRequest, allowsGet: Bool, history: String) {
     self = Result { () throws(HTTPRoute.Refusal) in
-      try HTTPRoute(request, allowsGet: allowsGet)
+      try HTTPRoute(request, allowsGet: allowsGet, history: history)
     }
   }
 }
 
 extension HTTPRoute {
-  /// With `allowsGet` the commands that change timers are taken by GET too.
-  init(_ request: HTTPRequest, allowsGet: Bool = false) throws(Refusal) {
-    if allowsGet, let press = try Self.press(request) {
+  /// With `allowsGet` the commands that change timers are accepted by GET too. `history` is the one that the entity
+  /// tags of this server carry.
+  init(_ request: HTTPRequest, allowsGet: Bool, history: String) throws(Refusal) {
+    if allowsGet, let press = try Self.press(request, history) {
       self = press
       return
     }
@@ -66,13 +68,14 @@ extension HTTPRoute {
       throw Self.otherMethod(Self.reading)
     case ["metrics"]: self = try .metrics.only(Self.reading, request)
     case ["api", "timers"]:
-      self = try .command(try Self.list(request)).only(Self.reading, request)
+      self = try .command(try Self.list(request, history)).only(Self.reading, request)
     case ["api", "qr"]: self = try Self.qrCode(request)
     // As in a subscription, `*` stands for every timer.
     case ["api", "timers", "*", "finishAll"]:
-      self = try .command(try Self.message("finishAll", nil, request)).only(["POST"], request)
+      self = try .command(try Self.message("finishAll", nil, request, history)).only(
+        ["POST"], request)
     case let path where path.count >= 3 && path.starts(with: ["api", "timers"]):
-      self = try Self.timer(Array(path.dropFirst(2)), request)
+      self = try Self.timer(Array(path.dropFirst(2)), request, history)
     default:
       throw Refusal(
         404,
@@ -83,14 +86,16 @@ extension HTTPRoute {
 
   /// `NAME`, or `NAME/COMMAND` by POST. A name may hold slashes: what comes before the last one by POST,
   /// and all of it otherwise, is the name.
-  private static func timer(_ path: [String], _ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
+  private static func timer(
+    _ path: [String], _ request: HTTPRequest, _ history: String
+  ) throws(Refusal) -> HTTPRoute {
     let name = path.joined(separator: "/")
     switch request.method {
-    case "GET", "HEAD": return .command(try message("get", name, request))
-    case "DELETE": return .command(try message("remove", name, request))
+    case "GET", "HEAD": return .command(try message("get", name, request, history))
+    case "DELETE": return .command(try message("remove", name, request, history))
     case "POST" where path.count >= 2:
       let owner = path.dropLast().joined(separator: "/")
-      return .command(try message(path[path.count - 1], owner, request))
+      return .command(try message(path[path.count - 1], owner, request, history))
     default:
       throw Refusal(
         405,
@@ -112,7 +117,9 @@ extension HTTPRoute {
   }
 
   /// A GET of `NAME/COMMAND`; a timer that is named so is read with its slash escaped.
-  private static func press(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute? {
+  private static func press(
+    _ request: HTTPRequest, _ history: String
+  ) throws(Refusal) -> HTTPRoute? {
     let path = request.path
     guard isLikePress(request), let command = path.last else { return nil }
     guard request.method == "GET" else {
@@ -124,7 +131,7 @@ extension HTTPRoute {
       return .press(
         try ClientMessage(
           command: command, timer: name == "*" && command == "finishAll" ? nil : name,
-          fields: try fields(request), query: query.map { ($0.name, $0.value) }))
+          fields: try conditions(request, history), query: query.map { ($0.name, $0.value) }))
     } catch let error as MalformedMessage {
       throw Refusal(error)
     } catch let error as Refusal {
@@ -156,14 +163,15 @@ extension HTTPRoute {
   // MARK: From headers to fields
 
   private static func message(
-    _ command: String, _ timer: String?, _ request: HTTPRequest
+    _ command: String, _ timer: String?, _ request: HTTPRequest, _ history: String
   ) throws(Refusal) -> ClientMessage {
-    if !reading.contains(request.method),
+    let isRead = reading.contains(request.method)
+    if !isRead,
       let item = request.query.first(where: { $0.name != "token" })
     {
       throw Refusal(ErrorReply(.badRequest, unknownParameter(item.name)))
     }
-    let fields = try fields(request)
+    let fields = isRead ? try readConditions(request) : try conditions(request, history)
     do {
       return try ClientMessage(command: command, timer: timer, fields: fields, body: request.body)
     } catch {
@@ -172,12 +180,14 @@ extension HTTPRoute {
   }
 
   /// The whole list, or the page of it that `?limit=50&after=NAME` asks for.
-  private static func list(_ request: HTTPRequest) throws(Refusal) -> ClientMessage {
+  private static func list(
+    _ request: HTTPRequest, _ history: String
+  ) throws(Refusal) -> ClientMessage {
     let query = request.query.filter { $0.name == "limit" || $0.name == "after" }
     guard reading.contains(request.method), !query.isEmpty else {
-      return try message("list", nil, request)
+      return try message("list", nil, request, history)
     }
-    let fields = try fields(request)
+    let fields = try readConditions(request)
     do {
       return try ClientMessage(
         command: "list", timer: nil, fields: fields, query: query.map { ($0.name, $0.value) })
@@ -192,26 +202,44 @@ extension HTTPRoute {
       + "body of its POST, as in {\"duration\":300}"
   }
 
-  private static func fields(_ request: HTTPRequest) throws(Refusal) -> [HeaderField] {
+  /// What the headers of a change ask for, as fields of its command.
+  private static func conditions(
+    _ request: HTTPRequest, _ history: String
+  ) throws(Refusal) -> [HeaderField] {
     var fields: [HeaderField] = []
-    if let tag = request.headers["if-match"], tag != "*" {
-      guard let revision = revisions(in: tag).first, !tag.contains(",") else {
-        throw Refusal(400, "\"If-Match\" has to be one state's revision in quotes, as in \"12\"")
+    if let text = request.headers["if-match"], text != "*" {
+      let tags = StateTag.list(text)
+      guard let tag = tags.first, tags.count == 1, !text.contains(",") else {
+        throw Refusal(
+          400, "\"If-Match\" has to be one state's entity tag in quotes, as its \"ETag\" has it")
       }
-      fields.append(.number("ifRevision", revision))
+      guard tag.isOf(history) else { throw Refusal(Self.otherHistory) }
+      fields.append(.number("ifRevision", tag.revision))
+    }
+    if let text = request.headers["if-none-match"] {
+      guard text == "*" else {
+        throw Refusal(
+          400,
+          "\"If-None-Match\" of a change has to be \"*\", for a timer that must not exist yet; \"If-Match\" "
+            + "compares states")
+      }
+      fields.append(.number("ifRevision", 0))
     }
     if let key = request.headers["idempotency-key"] { fields.append(.text("requestId", key)) }
     return fields
   }
 
-  /// The revisions among a list of entity tags; weak ones count too, since a revision is a whole state.
-  static func revisions(in tags: String) -> [Int] {
-    tags.split(separator: ",").compactMap { tag in
-      var text = tag.drop { $0 == " " }
-      if text.hasPrefix("W/") { text = text.dropFirst(2) }
-      while text.last == " " { text.removeLast() }
-      guard text.count > 2, text.first == "\"", text.last == "\"" else { return nil }
-      return Int(text.dropFirst().dropLast())
+  /// A read has no conditions as fields: `If-None-Match` is compared with its answer, and it may be repeated at will,
+  /// whatever `Idempotency-Key` says.
+  private static func readConditions(_ request: HTTPRequest) throws(Refusal) -> [HeaderField] {
+    guard request.headers["if-match"] == nil else {
+      throw Refusal(400, "\"If-Match\" is for changes; a read takes \"If-None-Match\"")
     }
+    return []
   }
+
+  private static let otherHistory = ErrorReply(
+    .revisionMismatch,
+    "the entity tag is of another history of the data, as before a backup was restored; read the timer again"
+  )
 }

@@ -27,7 +27,8 @@ extension Hub {
       actions.transport.append(.respond(answer, to: id))
       return
     }
-    let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
+    let route = Result<HTTPRoute, HTTPRoute.Refusal>(
+      request, allowsGet: options.allowsGet, history: history)
     guard let grant = grant(request, id, at: now, &actions) else { return }
     do throws(ErrorReply) {
       guard payers.take(for: Payer(grant, request), cost: reading, at: now) else {
@@ -153,8 +154,8 @@ extension Hub {
     var cost = expected
     do {
       let outcome = try look(message.request, as: grant, receivedAt: now, at: now)
-      if case .timer(let reading) = outcome, reading.isNoNewer(than: request) {
-        let answer = HTTPResponse(status: 304, headers: [Self.revalidated, reading.entityTag])
+      if case .timer(let reading) = outcome, isNoNewer(reading, than: request) {
+        let answer = HTTPResponse(status: 304, headers: [Self.revalidated, entityTag(of: reading)])
         actions.transport.append(.respond(answer, to: id))
       } else {
         cost = RequestCost.writing(
@@ -179,10 +180,10 @@ extension Hub {
   ) -> Int {
     var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
     switch message {
-    case .accepted(_, .timer(let reading)): response.headers.append(reading.entityTag)
+    case .accepted(_, .timer(let reading)): response.headers.append(entityTag(of: reading))
     case .refused(_, let error, let timer):
       response.status = error.code.httpStatus
-      if let timer { response.headers.append(timer.entityTag) }
+      if let timer { response.headers.append(entityTag(of: timer)) }
       if error.code == .rateLimited { response.headers.append(HTTPHeader("Retry-After", "1")) }
       if error.code == .unauthorized {
         response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
@@ -296,18 +297,20 @@ extension Hub {
       status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8",
       headers: [Self.notStored], body: Array(text.text.utf8))
   }
-}
 
-extension TimerReading {
-  /// The revision, as HTTP names it.
-  fileprivate var entityTag: HTTPHeader {
-    HTTPHeader("ETag", "\"\(timer.revision)\"")
+  // MARK: Entity tags
+
+  private func entityTag(of reading: TimerReading) -> HTTPHeader {
+    HTTPHeader("ETag", StateTag(history: history, revision: reading.timer.revision).text)
   }
 
-  /// Whether the one who asks has this revision, and nothing but a change makes it another: a running
-  /// timer's time passes under one revision.
-  fileprivate func isNoNewer(than request: HTTPRequest) -> Bool {
-    guard !timer.isRunning, let tags = request.headers["if-none-match"] else { return false }
-    return tags == "*" || HTTPRoute.revisions(in: tags).contains(timer.revision)
+  /// Whether the client has this state, and nothing but a change makes it another: a running timer's time passes under
+  /// one revision.
+  private func isNoNewer(_ reading: TimerReading, than request: HTTPRequest) -> Bool {
+    guard !reading.timer.isRunning, let tags = request.headers["if-none-match"] else {
+      return false
+    }
+    return tags == "*"
+      || StateTag.list(tags).contains { $0.isOf(history) && $0.revision == reading.timer.revision }
   }
 }

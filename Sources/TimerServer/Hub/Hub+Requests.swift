@@ -81,7 +81,8 @@ extension Hub {
         error: ErrorReply(
           .storageFailed,
           "the file of this timer could not be read and was put aside (\(why)); send \"start\" once more, or "
-            + "with \"force\":true, to begin anew"))
+            + "with \"force\":true, to begin anew",
+          isRetryable: false))
     }
     if board.latest(id) == nil, board.latestCount >= options.timersMax {
       throw Postponed(

@@ -81,17 +81,18 @@ async def test_the_list(server):
 
 
 async def test_one_state_with_its_revision(http, name):
-    """`GET /api/timers/NAME` is `get`; the ETag is the revision, new with each change."""
+    """`GET /api/timers/NAME` is `get`; the ETag is history and revision, new with each change."""
     started = (await http.post(name, "start", {"duration": 60})).reply["timer"]
 
     answer = await http.get(name)
 
     assert set(answer.reply) == {"reply", "ok", "timer"} and answer.reply["reply"] is None
     assert answer.reply["timer"]["revision"] == started["revision"]
-    assert answer.headers["ETag"].strip('"') == str(started["revision"])
+    history, _, revision = answer.headers["ETag"].strip('"').rpartition(":")
+    assert history.isalnum() and revision == str(started["revision"])
     assert answer.headers["ETag"].startswith('"'), "an entity tag is quoted"
     paused = await http.post(name, "pause")
-    assert paused.headers["ETag"].strip('"') == str(paused.reply["timer"]["revision"])
+    assert paused.headers["ETag"] == f'"{history}:{paused.reply["timer"]["revision"]}"'
     assert paused.headers["ETag"] != answer.headers["ETag"]
 
 

@@ -83,6 +83,16 @@ import TimerProtocol
     #expect(try request(json) == .finishAll(at: 1_764_480_000.25, requestID: key("x")))
   }
 
+  @Test func `to finish all may name all by a star, and no one`() throws {
+    let all = #"{"command":"finishAll","timer":"*"}"#
+    let one = #"{"command":"finishAll","timer":"tea"}"#
+
+    #expect(try request(all) == .finishAll(at: nil, requestID: nil))
+    let refusal = #expect(throws: MalformedMessage.self) { try request(one) }
+    #expect(refusal?.error.code == .badRequest)
+    #expect(refusal?.error.message.contains("\"finish\"") == true)
+  }
+
   @Test(arguments: ["60", "-60.5", "0", "-31536000", "1e9", "-1e999"])
   func `to add remaining time takes any amount`(_ amount: String) throws {
     let json = #"{"command":"addRemainingTime","timer":"tea","seconds":\#(amount),"clamp":true}"#

@@ -74,6 +74,14 @@ import TimerProtocol
     #expect(ErrorReply(refusal, timer: id("kitchen")).limit == -5.5)
   }
 
+  @Test func `tells a press that came too late apart from a number that is too large`() {
+    let late = ErrorReply(.pressOutOfRange(earliest: 1, latest: 3), timer: id("kitchen"))
+    let large = ErrorReply(.outOfRange(field: "seconds", limit: -5), timer: id("kitchen"))
+
+    #expect([late.field, large.field] == ["at", "seconds"])
+    #expect([late.limit, large.limit] == [nil, -5])
+  }
+
   @Test func `carries how many laps are kept`() {
     #expect(ErrorReply(.tooManyLaps, timer: id("kitchen")).limit == 1_000)
   }

@@ -73,7 +73,7 @@ import TimerProtocol
 
   @Test(arguments: [
     ("pause", "duration"), ("update", "force"), ("start", "seconds"), ("list", "timer"),
-    ("get", "ifRevision"), ("finishAll", "timer"), ("unsubscribe", "interval"), ("get", "at"),
+    ("get", "ifRevision"), ("finishAll", "timers"), ("unsubscribe", "interval"), ("get", "at"),
     ("reset", "resetTime"), ("lap", "seconds"), ("message", "signal"), ("signal", "text"),
     ("update", "text"), ("start", "signal"), ("sync", "timer"), ("subscribe", "requestId"),
   ])

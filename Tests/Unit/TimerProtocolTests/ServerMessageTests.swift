@@ -75,6 +75,15 @@ import TimerProtocol
         + #""retryable":false}}"#)
   }
 
+  @Test func `says no with the field, and whether it may be sent again`() throws {
+    let error = ErrorReply(.storageFailed, "no", field: "at", isRetryable: false)
+
+    #expect(
+      ServerMessage.refused(try tag, error, timer: nil).json
+        == #"{"reply":"a1","ok":false,"error":{"code":"storageFailed","message":"no","#
+        + #""retryable":false,"field":"at"}}"#)
+  }
+
   @Test func `says no with a limit and the state`() throws {
     let error = ErrorReply(.outOfRange, "no", limit: -171.5)
 

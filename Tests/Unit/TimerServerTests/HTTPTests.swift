@@ -23,7 +23,7 @@ import WebSocketTransport
     #expect(Message(response.body).timers.map { $0.text("timer") } == ["tea"])
   }
 
-  @Test func `shows one timer, tagged with its revision`() throws {
+  @Test func `shows one timer, tagged with its history and revision`() throws {
     var bench = started()
 
     let response = bench.http("GET", "/api/timers/tea")
@@ -31,7 +31,8 @@ import WebSocketTransport
     let state = try #require(Message(response.body).timer)
     #expect(response.status == 200)
     #expect(state.time == 300)
-    #expect(header("ETag", response) == "\"\(try #require(state.revision))\"")
+    let revision = try #require(state.revision)
+    #expect(header("ETag", response) == "\"\(bench.hub.history):\(revision)\"")
   }
 
   @Test func `carries out a command with its fields`() {
@@ -147,6 +148,7 @@ import WebSocketTransport
 
     #expect(response.status == 405)
     #expect(header("Allow", response) == allow)
+    #expect(Message(response.body).code == "methodNotAllowed")
     #expect(bench.http("GET", "/api/timers/tea").status == 200)
   }
 
@@ -175,7 +177,10 @@ import WebSocketTransport
   func `has no other paths`(_ path: String) {
     var bench = started()
 
-    #expect(bench.http("GET", path).status == 404)
+    let response = bench.http("GET", path)
+
+    #expect(response.status == 404)
+    #expect(Message(response.body).code == "notFound")
   }
 
   @Test func `makes a change on condition of a revision`() throws {
@@ -200,6 +205,66 @@ import WebSocketTransport
     #expect(response.status == 400)
   }
 
+  @Test func `accepts a revision alone as a condition`() throws {
+    var bench = started()
+    let revision = try #require(Message(bench.http("GET", "/api/timers/tea").body).timer?.revision)
+
+    let made = bench.http(
+      "POST", "/api/timers/tea/pause", headers: ["if-match": "\"\(revision)\""])
+
+    #expect(made.status == 200)
+  }
+
+  @Test func `refuses a condition of another history, whatever its revision`() throws {
+    var bench = started()
+    let revision = try #require(Message(bench.http("GET", "/api/timers/tea").body).timer?.revision)
+
+    let refused = bench.http(
+      "POST", "/api/timers/tea/pause", headers: ["if-match": "\"another:\(revision)\""])
+
+    #expect(refused.status == 409)
+    #expect(Message(refused.body).code == "revisionMismatch")
+    #expect(Message(bench.http("GET", "/api/timers/tea").body).timer?.status == "running")
+  }
+
+  @Test func `starts a timer on condition that there is none`() {
+    var bench = HubBench.make()
+    let headers = ["if-none-match": "*"]
+
+    let first = bench.http("POST", "/api/timers/tea/start", headers: headers)
+    bench.http("POST", "/api/timers/tea/finish")
+    let second = bench.http("POST", "/api/timers/tea/start", headers: headers)
+
+    #expect(first.status == 200)
+    #expect(second.status == 409)
+    #expect(Message(second.body).code == "revisionMismatch")
+  }
+
+  @Test(arguments: ["POST", "DELETE"])
+  func `refuses to pass over what a change is not to find`(_ method: String) throws {
+    var bench = started()
+    let tag = try #require(header("ETag", bench.http("GET", "/api/timers/tea")))
+    let path = method == "POST" ? "/api/timers/tea/pause" : "/api/timers/tea"
+
+    let refused = bench.http(method, path, headers: ["if-none-match": tag])
+
+    #expect(refused.status == 400)
+    #expect(Message(refused.body).error?.text("message")?.contains("If-None-Match") == true)
+    #expect(Message(bench.http("GET", "/api/timers/tea").body).timer?.status == "running")
+  }
+
+  @Test(arguments: ["/api/timers/tea", "/api/timers", "/api/timers?limit=1"])
+  func `reads once more under the same key, and under no condition of a change`(_ path: String) {
+    var bench = started()
+
+    let read = bench.http("GET", path, headers: ["idempotency-key": "k-1"])
+    let conditional = bench.http("GET", path, headers: ["if-match": "\"1\""])
+
+    #expect(read.status == 200)
+    #expect(conditional.status == 400)
+    #expect(Message(conditional.body).error?.text("message")?.contains("\"If-Match\"") == true)
+  }
+
   @Test func `makes a change once under its key`() {
     var bench = started()
     let headers = ["idempotency-key": "k-1"]
@@ -222,12 +287,19 @@ import WebSocketTransport
     let same = bench.http("GET", "/api/timers/tea", headers: ["if-none-match": tag])
     let weak = bench.http("GET", "/api/timers/tea", headers: ["if-none-match": "\"1\", W/\(tag)"])
     let other = bench.http("GET", "/api/timers/tea", headers: ["if-none-match": "\"999\""])
+    let revision = tag.dropLast().split(separator: ":").last ?? ""
+    let foreign = bench.http(
+      "GET", "/api/timers/tea", headers: ["if-none-match": "\"another:\(revision)\""])
+    let bare = bench.http(
+      "GET", "/api/timers/tea", headers: ["if-none-match": "\"\(revision)\""])
 
     #expect(same.status == 304)
     #expect(same.body.isEmpty)
     #expect(header("ETag", same) == tag)
     #expect(weak.status == 304)
     #expect(other.status == 200)
+    #expect(foreign.status == 200)
+    #expect(bare.status == 304)
   }
 
   @Test func `has always something new of a timer that runs`() throws {
