@@ -292,6 +292,17 @@ def test_when_a_link_is_dead():
         WITHIN["hello"], WITHIN["first sync"], WITHIN["reply"]]
 
 
+def test_the_error_catalogue_is_complete():
+    """Each code of the server with its status, its cause and what to do, and no other."""
+    source = (REPOSITORY / "Sources/TimerProtocol/ErrorReply.swift").read_text()
+    declared = re.findall(r"^  case ([\w, ]+)$", source.partition("isRetryable")[0], re.M)
+    codes = {code for line in declared for code in line.split(", ")}
+    catalogue = CHAPTER.with_name("Errors.md").read_text()
+
+    assert set(re.findall(r"^\| `(\w+)` \| \d{3} \| (?:yes|no) \|$", catalogue, re.M)) == codes
+    assert set(re.findall(r"^- \*\*`(\w+)`\*\*", catalogue, re.M)) == codes
+
+
 def test_every_table_of_the_chapter_is_read():
     headings = set(re.findall(r"^### Vectors: (.*)$", CHAPTER.read_text(), re.M))
     used = set(re.findall(r'(?:each|vectors)\("([^"]+)"\)', Path(__file__).read_text()))
