@@ -1,4 +1,4 @@
-"""Behind a proxy, by the lines that stand in the README."""
+"""Behind a proxy, by the lines that stand in the article on access."""
 
 import contextlib
 import http.client
@@ -19,21 +19,21 @@ from timer_server import REPOSITORY, Server, server_argv
 
 WITHIN = 30.0
 NAME = "timer.example"
-README = (REPOSITORY / "README.md").read_text()
-SECTION = README.partition("\n### Behind a proxy\n")[2].partition("\n## ")[0]
+ARTICLE = (REPOSITORY / "Sources/timersync/timersync.docc/Access.md").read_text()
+SECTION = ARTICLE.partition("\n### Behind a proxy\n")[2].partition("\n## ")[0]
 
 
 def block(language: str) -> str:
-    """The README's lines for this program."""
+    """The article's lines for this program."""
     found = re.findall(rf"\n```{language}\n(.*?)```\n", SECTION, re.DOTALL)
-    assert len(found) == 1, f"the README should have one block of {language}"
+    assert len(found) == 1, f"the article should have one block of {language}"
     return found[0]
 
 
 def put(lines: str, **places: str) -> str:
     """The lines with what is different here put in its place."""
     for name, (before, after) in places.items():
-        assert before in lines, f"the README's {name} is {before!r} no more"
+        assert before in lines, f"the article's {name} is {before!r} no more"
         lines = lines.replace(before, after)
     return lines
 
@@ -142,7 +142,7 @@ class Proxy:
 
 @pytest.fixture(scope="module", params=["nginx", "caddy", "haproxy"])
 def proxied(request, tmp_path_factory):
-    """A proxy, the server behind it, as the README starts both, and a token that controls."""
+    """A proxy, the server behind it, as the article starts both, and a token that controls."""
     folder = tmp_path_factory.mktemp("proxied")
     data = folder / "data"
     token = subprocess.run(

@@ -205,7 +205,7 @@ def curl(server, path: str, body: str) -> tuple[int, str]:
 
 
 def test_by_curl(shared_server):
-    """As the README has it."""
+    """As the guide has it."""
     assert curl(shared_server, "/api/timers/by%20curl/message", '{"text":"x"}')[0] == 404
     assert curl(shared_server, "/api/timers/by%20curl/start", '{"duration":300}')[0] == 200
 

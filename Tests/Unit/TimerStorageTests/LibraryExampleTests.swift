@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TimerStorage
 
-// MARK: README
+// MARK: article
 
 enum Setting: String, StorageKey {
   case volume, theme, launches
@@ -29,17 +29,14 @@ func remember(in folder: URL) async throws {
 
 // MARK: end
 
-@Suite struct `The example of a store in the README` {
+@Suite struct `The example of a store in the article` {
   @Test func `is the one that is compiled here`() throws {
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-    let example = source.components(separatedBy: "\n// MARK: README\n\n").dropFirst().first?
+    let example = source.components(separatedBy: "\n// MARK: article\n\n").dropFirst().first?
       .components(separatedBy: "\n// MARK: end").first
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let readme = try String(
-      contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    let article = try String(contentsOf: librariesArticle(), encoding: .utf8)
 
-    #expect(readme.contains("import TimerStorage\n\n\(try #require(example))```"))
+    #expect(article.contains("import TimerStorage\n\n\(try #require(example))```"))
   }
 
   @Test func `runs`() async throws {
@@ -48,4 +45,17 @@ func remember(in folder: URL) async throws {
 
     #expect(temporary.read("settings/theme.json") == "\"dark\"")
   }
+}
+
+/// The article, from the folder of the package.
+private func librariesArticle() -> URL {
+  let files = FileManager.default
+  var folder = URL(fileURLWithPath: #filePath)
+  while folder.path != "/",
+    !files.fileExists(atPath: folder.appendingPathComponent("Package.swift").path)
+  {
+    folder.deleteLastPathComponent()
+  }
+  return folder.appendingPathComponent(
+    "Sources/PersistableTimer/PersistableTimer.docc/Libraries.md")
 }
