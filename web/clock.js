@@ -8,6 +8,7 @@ const STEP_FROM = 0.05; // a smaller correction is slewed, so that no digit jump
 const SLEW_RATE = 0.02; // seconds of correction per second: too slow to be seen
 const SLEEP_GAP = 1;
 const GRAIN = 0.001; // browsers tell the time no finer than this
+const EXCHANGE_MAX = 8; // links that answer later are given up: a sleep lies in a longer one
 const DRIFT = 15e-6; // how far two cheap clocks part per second, as RFC 5905 assumes
 
 export class ServerClock {
@@ -46,7 +47,8 @@ export class ServerClock {
   // at t2 by the server's.
   learn(t0, t1, t2, t3) {
     const sample = { least: t2 - t3, most: t1 - t0, at: t3 }; // no way takes less than no time
-    if (!isFinite(sample.least) || !isFinite(sample.most) || t0 < this.trustedFrom) {
+    const isUsable = t0 >= this.trustedFrom && t3 - t0 <= EXCHANGE_MAX;
+    if (!isFinite(sample.least) || !isFinite(sample.most) || !isUsable) {
       return;
     }
     const isFirst = !this.isSynced;

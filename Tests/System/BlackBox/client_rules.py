@@ -6,6 +6,7 @@ from math import ceil, floor, inf
 # Seconds of silence after which a link is given up: rules 2 and 48.
 WITHIN = {"hello": 8, "first sync": 3, "reply": 8}
 DRIFT, SAMPLE_LIFE, GRAIN, STEP, SLEW_RATE, SLEEP_GAP = 15e-6, 180, 0.001, 0.05, 0.02, 1
+EXCHANGE_MAX = 8
 DOUBT_FOR, REPEAT_FOR = 1, 30
 
 
@@ -85,7 +86,7 @@ class Clock:
             self.target, self.slew, self.slept = server_now - self.monotonic(), 0.0, 0.0
 
     def learn(self, t0: float, t1: float, t2: float, t3: float) -> None:
-        if t0 < self.trusted_from:
+        if t0 < self.trusted_from or t3 - t0 > EXCHANGE_MAX:
             return
         is_first = not self.exchanged
         self.samples = [sample for sample in self.samples if t3 - sample[2] < SAMPLE_LIFE] + [(t2 - t3, t1 - t0, t3)]

@@ -61,6 +61,18 @@ def test_an_exchange_bounds_the_offset(row):
     assert [machine.clock.offset, machine.clock.error] == pytest.approx(numbers(row, "offset", "error"))
 
 
+@each("exchanges that count")
+def test_an_exchange_over_a_sleep_does_not_count(row):
+    machine = HandTurned()
+    machine.exchange(1000)
+    sent, back, offset, error = numbers(row, "T0", "T3", "offset after", "error after")
+    machine.monotonic = back
+    machine.clock.learn(sent, sent + 1000, sent + 1000, back)
+
+    assert machine.clock.samples[-1][2] == (back if row["counts"] == "yes" else 100)
+    assert (machine.clock.target, machine.clock.error) == pytest.approx((offset, error), abs=0.000001)
+
+
 @each("intersection")
 def test_exchanges_are_intersected(row):
     samples = [tuple(sample) for sample in json.loads(row["samples"])]

@@ -53,6 +53,15 @@ def test_a_sample_of_long_ago_no_longer_counts(clock):
     assert clock(steps + "clock.offset") == pytest.approx(1000.2)
 
 
+@pytest.mark.parametrize("sleep", [12, 200, 3600])
+def test_an_exchange_over_a_sleep_in_which_the_clock_went_on_counts_for_nothing(clock, sleep):
+    """What was learnt before has run out by then, or not: half of the sleep would be the error."""
+    offset, error = clock(
+        f"clock.greet('a', 0); exchange(1000, 0.001, 0.001); exchange(1000, 0.001, {sleep}); [clock.offset, clock.roundTrip]")
+
+    assert (offset, error) == pytest.approx((1000, 0.002), abs=0.0001)
+
+
 def test_a_small_correction_is_slewed_and_never_turns_time_back(clock):
     instants = clock(
         """clock.greet('a', 0); exchange(1000, 0.02, 0.02); exchange(999.97, 0.001, 0.001);
