@@ -54,7 +54,7 @@ final class Connection: BacklogReader {
 
   /// A frame of `largeFrom` bytes counts by itself, see `isTooFarBehind`.
   init(
-    _ id: ConnectionID, socket: WebSocket, place: AddressCounts.Place?, isAnnounced: Bool,
+    _ id: ConnectionID, socket: WebSocket?, place: AddressCounts.Place?, isAnnounced: Bool,
     largeFrom: Int, isBehind: @escaping (Connection) -> Void
   ) {
     self.id = id
