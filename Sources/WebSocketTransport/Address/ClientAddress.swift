@@ -28,8 +28,15 @@ enum ClientAddress {
     if let list = headers["x-forwarded-for"] {
       return list.split(separator: ",", omittingEmptySubsequences: false).map(blankTrimmed)
     }
-    return pieces(headers["forwarded"] ?? "", at: ",").map { element in
-      pieces(element, at: ";").lazy.map(blankTrimmed)
+    // A quote that a client opens and does not close would take the words of the proxies into itself: nothing is known
+    // then.
+    let list = Array((headers["forwarded"] ?? "").utf8)
+    guard let elements = QuotedList.pieces(of: list[...], at: UInt8(ascii: ","), .escapes) else {
+      return [nil]
+    }
+    return elements.map { element in
+      let pairs = QuotedList.pieces(of: element, at: UInt8(ascii: ";"), .escapes) ?? []
+      return pairs.lazy.map { String(decoding: blanksTrimmed($0), as: UTF8.self) }
         .first { $0.lowercased().hasPrefix("for=") }
         .map { unquoted(blankTrimmed($0.dropFirst(4))) }
     }
@@ -45,21 +52,6 @@ enum ClientAddress {
     }
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     return IPAddress(parts.count == 2 ? String(parts[0]) : word)
-  }
-
-  /// Splits where the mark is not inside of quotes.
-  private static func pieces(_ text: String, at mark: Character) -> [String] {
-    var pieces = [""]
-    var isQuoted = false
-    for character in text {
-      if character == "\"" { isQuoted.toggle() }
-      if character == mark, !isQuoted {
-        pieces.append("")
-      } else {
-        pieces[pieces.count - 1].append(character)
-      }
-    }
-    return pieces
   }
 
   private static func unquoted(_ word: String) -> String {

@@ -17,6 +17,7 @@ struct HTTPHead: Equatable {
   /// Checks what was read.
   init(_ parser: HTTPParser) throws(HTTPRefusal) {
     guard parser.version >= (1, 0) else { throw .malformed("it has no version") }
+    guard parser.isHTTP else { throw .malformed("its protocol is not HTTP") }
     guard parser.version <= (1, 1) else { throw .version }
     let target = try Self.originForm(parser.target[...])
     let mark = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
@@ -49,8 +50,9 @@ struct HTTPHead: Equatable {
     let text = String(decoding: target, as: UTF8.self).lowercased()
     for scheme in ["http://", "https://"] where text.hasPrefix(scheme) {
       let rest = target.dropFirst(scheme.utf8.count)
-      guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else { return ArraySlice("/".utf8) }
-      return rest[slash...]
+      let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+      guard let end else { return ArraySlice("/".utf8) }
+      return rest[end] == UInt8(ascii: "/") ? rest[end...] : "/".utf8 + rest[end...]
     }
     // The `host:port` of CONNECT, which the method's refusal is about.
     return target
@@ -95,6 +97,14 @@ extension HTTPHead {
     guard let value = headers[name] else { return [] }
     return Array(value.utf8).split(separator: UInt8(ascii: ",")).map(blanksTrimmed)
       .filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The entity tags of a header; empty when it can't be read. A tag may hold commas.
+  func entityTags(_ name: String) -> [String] {
+    guard let value = headers[name] else { return [] }
+    let tags =
+      QuotedList.pieces(of: Array(value.utf8)[...], at: UInt8(ascii: ","), .isLiteral) ?? []
+    return tags.map { String(decoding: blanksTrimmed($0), as: UTF8.self) }.filter { !$0.isEmpty }
   }
 
   /// Whether the connection may carry another request after this one.

@@ -20,6 +20,9 @@ import CLLHTTP
   /// Where the name of the field under way begins and ends.
   private var name = 0..<0
   private var takenCount = 0
+  /// The request's first line, of which llhttp accepts other protocols' too.
+  private var line: [UInt8] = []
+  private var isLineWhole = false
   private var refusal: HTTPRefusal?
 
   init(headBytesMax: Int, bodyBytesMax: Int) {
@@ -58,6 +61,12 @@ import CLLHTTP
     unsafe (raw.pointee.http_major, raw.pointee.http_minor)
   }
 
+  /// Whether the request line names HTTP, as RFC 9112 §2.3 wants it, and not RTSP or ICE.
+  var isHTTP: Bool {
+    let blank = line.lastIndex(of: UInt8(ascii: " ")) ?? line.startIndex
+    return line[blank...].dropFirst().starts(with: "HTTP/".utf8)
+  }
+
   /// Whether a request is under way.
   var hasBegun: Bool { takenCount > 0 }
 
@@ -66,11 +75,13 @@ import CLLHTTP
     unsafe llhttp_reset(raw)
     (target, text, fields, body) = ([], [], [], [])
     (name, isHeadWhole, isWhole, takenCount) = (0..<0, false, false, 0)
+    (line, isLineWhole) = ([], false)
   }
 
   /// Takes bytes of the request from the front of what has arrived, up to its end.
   func take(from input: inout [UInt8]) {
     let offered = isHeadWhole ? input.count : min(input.count, headBytesMax - takenCount)
+    if !isLineWhole { readLine(input.prefix(offered)) }
     var eaten = offered
     // The bytes are lent to llhttp for this call.
     let result = unsafe input.withUnsafeBytes { bytes in
@@ -84,6 +95,17 @@ import CLLHTTP
     refusal = refusal(for: result, at: eaten < input.count ? input[eaten] : 0)
     input.removeFirst(eaten)
     takenCount += eaten
+  }
+
+  /// Keeps the first line; empty ones may stand before it.
+  private func readLine(_ bytes: ArraySlice<UInt8>) {
+    for byte in bytes {
+      if byte == UInt8(ascii: "\n"), !line.isEmpty {
+        isLineWhole = true
+        return
+      }
+      if byte != UInt8(ascii: "\r"), byte != UInt8(ascii: "\n") { line.append(byte) }
+    }
   }
 
   fileprivate func endName() -> CInt {

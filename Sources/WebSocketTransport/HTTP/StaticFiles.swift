@@ -13,12 +13,12 @@ enum StaticFiles {
         405, "A file can be read by GET and HEAD only.", [HTTPHeader("Allow", "GET, HEAD")])
     }
     let tag = HTTPHeader("ETag", file.entityTag)
-    let wanted = head.list("if-match")
+    let wanted = head.entityTags("if-match")
     guard wanted.isEmpty || wanted.contains(where: { $0 == "*" || $0 == file.entityTag }) else {
       return HTTPReply.plain(412, "The file is another one by now.", [tag])
     }
     // RFC 9110 §14.2: Range may be passed over, and is.
-    let isKnown = head.list("if-none-match").contains { tag in
+    let isKnown = head.entityTags("if-none-match").contains { tag in
       tag == "*" || tag == file.entityTag || tag == "W/\(file.entityTag)"
     }
     return HTTPResponse(

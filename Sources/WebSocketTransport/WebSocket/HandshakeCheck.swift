@@ -54,7 +54,7 @@ enum HandshakeCheck {
       ])
   }
 
-  /// 16 bytes in base64: 22 digits and two `=`, the last digit standing for four bits that count.
+  /// 16 bytes in base64: 22 digits and two `=`, of whose last digit two bits count.
   private static func isKey(_ key: String) -> Bool {
     let bytes = Array(key.utf8)
     return bytes.count == 24 && bytes[22...].allSatisfy { $0 == UInt8(ascii: "=") }
