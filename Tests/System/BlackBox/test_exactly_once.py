@@ -108,7 +108,9 @@ async def test_an_end_that_nobody_heard_is_told_after_another_restart(server, pe
 
     messages = await (await peer(server, "timer=tea&interval=0")).all_until_synced()
     again = await (await peer(server, "timer=tea&interval=0")).all_until_synced()
-    server.restart()
+    # A server that is killed may not have noted yet that it was told.
+    server.stop()
+    server.start()
     later = await (await peer(server, "timer=tea&interval=0")).all_until_synced()
 
     assert [message["late"] for message in ends(messages)] == [True]
