@@ -17,7 +17,6 @@ struct HTTPHead: Equatable {
   /// Checks what was read.
   init(_ parser: HTTPParser) throws(HTTPRefusal) {
     guard parser.version >= (1, 0) else { throw .malformed("it has no version") }
-    guard parser.isHTTP else { throw .malformed("its protocol is not HTTP") }
     guard parser.version <= (1, 1) else { throw .version }
     let target = try Self.originForm(parser.target[...])
     let mark = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex

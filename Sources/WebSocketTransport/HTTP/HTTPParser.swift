@@ -62,7 +62,7 @@ import CLLHTTP
   }
 
   /// Whether the request line names HTTP, as RFC 9112 §2.3 wants it, and not RTSP or ICE.
-  var isHTTP: Bool {
+  private var isHTTP: Bool {
     let blank = line.lastIndex(of: UInt8(ascii: " ")) ?? line.startIndex
     return line[blank...].dropFirst().starts(with: "HTTP/".utf8)
   }
@@ -156,6 +156,7 @@ import CLLHTTP
       takenCount <= headBytesMax + 2 * bodyBytesMax + 8_192
     else { throw .bodyTooLong(bytesMax: bodyBytesMax) }
     if let refusal { throw refusal }
+    if isHeadWhole, version >= (1, 0), !isHTTP { throw .malformed("its protocol is not HTTP") }
     guard isHeadWhole || takenCount < headBytesMax else {
       throw .headTooLong(bytesMax: headBytesMax)
     }

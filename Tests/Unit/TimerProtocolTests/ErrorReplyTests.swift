@@ -11,7 +11,7 @@ import TimerProtocol
     (.runMismatch, 409, false),
     (.unauthorized, 401, false), (.forbidden, 403, false), (.tooManyTimers, 429, false),
     (.tooManySubscriptions, 429, false), (.rateLimited, 429, true), (.storageFailed, 507, true),
-    (.shuttingDown, 503, true),
+    (.shuttingDown, 503, true), (.notFound, 404, false), (.methodNotAllowed, 405, false),
   ]
 
   @Test(arguments: table)
@@ -24,7 +24,7 @@ import TimerProtocol
 
   @Test func `is one of the protocol page's`() {
     #expect(ErrorCode.allCases.map(\.rawValue).sorted() == Self.table.map(\.0.rawValue).sorted())
-    #expect(ErrorCode.allCases.count == 18)
+    #expect(ErrorCode.allCases.count == 20)
   }
 }
 
