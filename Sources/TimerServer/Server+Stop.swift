@@ -33,12 +33,12 @@ extension Server {
   static let logSeconds = 0.3
 
   /// Is steered by these signals from here on.
-  func obey(_ signals: ServerSignals) {
+  func handleSignals(_ signals: ServerSignals) {
     let limit = drainSeconds + Self.endSeconds
-    loop.obey(signals.signals, stopWithin: limit) { [writer, log, end = signals.end] urgency in
-      switch urgency {
-      case .askedAgain: log.write(.info, "stopped at once, as asked by a second signal")
-      case .overdue: log.write(.error, "not stopped within \(limit) s; ended all the same")
+    loop.handleSignals(signals.signals, stopWithin: limit) { [writer, log, end = signals.end] reason in
+      switch reason {
+      case .secondSignal: log.write(.info, "stopped at once, as asked by a second signal")
+      case .timedOut: log.write(.error, "not stopped within \(limit) s; ended all the same")
       }
       let unreported = writer.unreportedCount
       if unreported > 0 { log.write(.error, Self.complaint(unreported)) }

@@ -21,7 +21,7 @@ public final class Server {
 
   /// Opens the data folder, reads every timer, and listens; from then on it obeys the signals.
   public init(
-    _ settings: ServerSettings, obeying signals: ServerSignals? = nil
+    _ settings: ServerSettings, handling signals: ServerSignals? = nil
   ) throws(ServerFailure) {
     let log = Log(level: settings.logLevel)
     self.log = log
@@ -73,7 +73,7 @@ public final class Server {
     if !contents.quarantined.isEmpty {
       log.write(.warning, "in quarantine: \(contents.quarantined.listed)")
     }
-    if let signals { obey(signals) }
+    if let signals { handleSignals(signals) }
     if let count = tokens.first?.tokens.count { log.write(.info, "\(count) tokens are known") }
     log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
     isStarted = true

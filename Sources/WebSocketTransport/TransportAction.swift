@@ -13,15 +13,15 @@ public enum TransportAction: Sendable, Equatable {
   case close(ConnectionID, CloseCode, reason: String)
   /// Reads nothing more from a connection for now, which holds its peer back; what has been read already
   /// still comes.
-  case holdBack(ConnectionID)
+  case pauseReading(ConnectionID)
   /// Reads from a connection again.
-  case readOn(ConnectionID)
+  case resumeReading(ConnectionID)
   /// Answers an HTTP request.
-  case respond(HTTPResponse, to: RequestID)
+  case respond(HTTPResponse, to: HTTPRequestID)
   /// Asks for one `TransportEvent.deadline` this many microseconds after the event that it answers was handed
   /// over (0: at once), however long the actions before it take, instead of the one asked for before; nil
   /// asks for none.
-  case wake(afterMicroseconds: Int64?)
+  case setDeadline(afterMicroseconds: Int64?)
   /// Stops listening, closes every connection with 1001 once its queue is sent, answers what HTTP is
   /// left with 503, and makes `run` return when all are gone or `TransportOptions.drainSeconds` are over.
   case stop
@@ -37,23 +37,23 @@ public struct Frame: Sendable, Equatable {
   public let text: [UInt8]
   /// Further messages right behind it: they are queued, replaced and counted with it, so that nobody reads parts of two
   /// states of something mixed.
-  public let further: [[UInt8]]
+  public let additional: [[UInt8]]
   /// When this frame meets an unsent one with the same key in a connection's queue, the older one is
   /// dropped and this one takes its place at the end. nil: it is never dropped and drops nothing.
-  public let replaces: UInt64?
+  public let replacementKey: UInt64?
 
   /// Whether it goes out as a binary message.
   public let isBinary: Bool
 
   /// Payload bytes of all of its messages.
-  public var byteCount: Int { further.reduce(text.count) { $0 + $1.count } }
+  public var byteCount: Int { additional.reduce(text.count) { $0 + $1.count } }
 
   public init(
-    _ text: [UInt8], further: [[UInt8]] = [], replaces: UInt64? = nil, isBinary: Bool = false
+    _ text: [UInt8], additional: [[UInt8]] = [], replacementKey: UInt64? = nil, isBinary: Bool = false
   ) {
     self.text = text
-    self.further = further
-    self.replaces = replaces
+    self.additional = additional
+    self.replacementKey = replacementKey
     self.isBinary = isBinary
   }
 }

@@ -34,10 +34,10 @@ public enum TransportRefusal: String, Sendable, CaseIterable {
   /// WebSockets in all: 1013.
   case tooManyConnections
   /// Connections of one address: 1013, 503, or far above the bound closed unread.
-  case tooManyOfAddress
+  case tooManyPerAddress
   /// HTTP connections in all, or descriptors: the oldest that waits was ended in favour of a new one, or
   /// the new one closed.
-  case tooManyRequests
+  case tooManyHTTPConnections
   /// A request, a WebSocket's handshake or a TLS handshake took too long: 408 where it can be said.
   case slowRequest
   /// Nothing of an answer was read for too long.
@@ -45,7 +45,7 @@ public enum TransportRefusal: String, Sendable, CaseIterable {
   /// Replies that can't be dropped piled up for a WebSocket that does not read: 1013.
   case slowWebSocket
   /// More waited for all readers together than may: the one with the most was closed, a WebSocket with 1013.
-  case unreadInAll
+  case unreadBytesTotal
   /// A WebSocket took nothing for too long of what waited for it, and was dropped.
   case stalled
   /// No TLS was spoken, or none that is spoken here: an alert, or 400.
@@ -63,5 +63,5 @@ public enum TransportRefusal: String, Sendable, CaseIterable {
   /// A message that is not text: 1003.
   case binaryMessage
   /// A ping was not answered.
-  case silent
+  case pingTimeout
 }

@@ -9,8 +9,8 @@ public enum TransportEvent: Sendable {
   /// The connection is gone, for whatever reason; its identity never comes back.
   case closed(ConnectionID)
   /// A whole HTTP request for a path under one of `TransportOptions.servicePaths`; owes one `respond`.
-  case requested(RequestID, HTTPRequest)
-  /// The instant asked for by `TransportAction.wake` has come.
+  case requested(HTTPRequestID, HTTPRequest)
+  /// The instant asked for by `TransportAction.setDeadline` has come.
   case deadline
   /// Somebody posted to the mailbox that this loop listens to.
   case woken
@@ -30,7 +30,7 @@ public struct ConnectionID: Hashable, Sendable {
 }
 
 /// The identity of one HTTP request that waits for its answer; unique in the life of the process.
-public struct RequestID: Hashable, Sendable {
+public struct HTTPRequestID: Hashable, Sendable {
   public let number: UInt64
 
   public init(_ number: UInt64) {

@@ -31,7 +31,7 @@ enum Main {
     let signals = try ServerSignals { _exit(Int32($0)) }
     try options.checkReach()
     let settings = options.settings
-    let server = try Server(settings, obeying: signals)
+    let server = try Server(settings, handling: signals)
     for address in settings.addresses {
       let host = address.contains(":") ? "[\(address)]" : address
       StandardStreams.say(

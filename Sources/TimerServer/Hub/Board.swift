@@ -537,7 +537,7 @@ struct Waiter {
 enum Requester: Hashable {
   /// The place in the connection's queue of replies is kept for it.
   case connection(ConnectionID, place: Int)
-  case http(RequestID, Payer, network: String)
+  case http(HTTPRequestID, Payer, network: String)
 }
 
 extension TimerCommand {

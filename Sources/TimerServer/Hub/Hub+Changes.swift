@@ -303,7 +303,7 @@ extension Hub {
   ) {
     let groups = channels.groups(hearing: id)
     guard !groups.isEmpty else { return }
-    let frame = Frame(message.text, replaces: replaceable ? channels.frameKey(of: id) : nil)
+    let frame = Frame(message.text, replacementKey: replaceable ? channels.frameKey(of: id) : nil)
     for group in groups { actions.transport.append(.broadcast(frame, to: group)) }
     counters.broadcasts += groups.count
   }
@@ -311,7 +311,7 @@ extension Hub {
   private mutating func broadcastTick(
     _ texts: [[UInt8]], to group: GroupID, _ actions: inout HubActions
   ) {
-    let frame = Frame(texts, replaces: group.number)
+    let frame = Frame(texts, replacementKey: group.number)
     actions.transport.append(.broadcast(frame, to: group))
     counters.broadcasts += 1
   }

@@ -6,7 +6,7 @@ import WebSocketTransport
 /// The same commands for `curl`.
 extension Hub {
   mutating func answer(
-    _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+    _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) {
     if let probe = HealthProbe(request) {
       return answer(probe, request, id, at: now, &actions)
@@ -42,7 +42,7 @@ extension Hub {
 
   /// What the one who asks may do; nil when it was answered that its token is not known.
   private mutating func grant(
-    _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+    _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) -> Grant? {
     do throws(ErrorReply) {
       return try grant(Credentials(request), from: Peer(request), at: now, &actions)
@@ -56,7 +56,7 @@ extension Hub {
 
   private mutating func answer(
     _ route: Result<HTTPRoute, HTTPRoute.Refusal>, _ request: HTTPRequest, _ grant: Grant,
-    _ id: RequestID, at now: Instant, _ actions: inout HubActions
+    _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     switch route {
     case .success(.metrics):
@@ -86,7 +86,7 @@ extension Hub {
   }
 
   private mutating func refuse(
-    _ refusal: AccessRefusal, to id: RequestID, _ actions: inout HubActions
+    _ refusal: AccessRefusal, to id: HTTPRequestID, _ actions: inout HubActions
   ) {
     counters.refusals[.forbidden, default: 0] += 1
     actions.refusals.append(.access(refusal))
@@ -94,7 +94,7 @@ extension Hub {
   }
 
   private mutating func refuse(
-    _ error: ErrorReply, _ id: RequestID, _ actions: inout HubActions
+    _ error: ErrorReply, _ id: HTTPRequestID, _ actions: inout HubActions
   ) {
     count(error.code, &actions)
     respond(.refused(.none, error, timer: nil), to: id, &actions)
@@ -111,7 +111,7 @@ extension Hub {
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
   /// comes from another site's page is refused all the same, as is a browser that nobody has told to.
   private mutating func press(
-    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     if let refusal = options.access.refusal(ofPress: request) {
@@ -127,7 +127,7 @@ extension Hub {
   }
 
   private mutating func command(
-    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
     let cost = cost(of: message.request, in: grant.scope)
@@ -146,7 +146,7 @@ extension Hub {
 
   /// Answers what changes nothing.
   mutating func look(
-    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
     let expected = cost(of: message.request, in: grant.scope)
@@ -174,7 +174,7 @@ extension Hub {
   /// Answers, and gives the bytes of the body.
   @discardableResult
   func respond(
-    _ message: ServerMessage, to id: RequestID, caching: HTTPHeader = notStored,
+    _ message: ServerMessage, to id: HTTPRequestID, caching: HTTPHeader = notStored,
     _ actions: inout HubActions
   ) -> Int {
     var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
@@ -203,7 +203,7 @@ extension Hub {
   /// Answers under any name and counts for no budget, so that whoever watches is never told by mistake that the server
   /// is not well.
   private mutating func answer(
-    _ probe: HealthProbe, _ request: HTTPRequest, _ id: RequestID, at now: Instant,
+    _ probe: HealthProbe, _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant,
     _ actions: inout HubActions
   ) {
     if let answer = options.access.preflight(request) {
@@ -256,7 +256,7 @@ extension Hub {
 
   /// Answers a request for a QR code.
   mutating func draw(
-    _ text: QRText, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+    _ text: QRText, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) {
     actions.transport.append(.respond(picture(of: text, at: now), to: id))
   }

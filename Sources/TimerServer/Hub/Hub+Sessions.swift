@@ -136,7 +136,7 @@ extension Hub {
       heldBack.insert(session.id).inserted
     else { return }
     counters.timesHeldBack += 1
-    actions.transport.append(.holdBack(session.id))
+    actions.transport.append(.pauseReading(session.id))
   }
 
   /// Reads again from those who have got half of what they waited for. All that is owed waits for the disk or for its
@@ -146,7 +146,7 @@ extension Hub {
     let ready = heldBack.filter { (sessions[$0]?.owed.count ?? 0) <= options.repliesMax / 2 }
     heldBack.subtract(ready)
     for connection in ready.sorted(by: { $0.number < $1.number }) {
-      actions.transport.append(.readOn(connection))
+      actions.transport.append(.resumeReading(connection))
     }
   }
 

@@ -19,7 +19,7 @@ extension Hub {
     if let due = publication.nextAt, due > now { return deadlines.set(.status, due) }
     publication = StatusPublication(last: status, nextAt: now + StatusPublication.pause)
     guard !sessions.isEmpty else { return }
-    let frame = Frame(ServerMessage.server(status).text, replaces: Self.everyone.number)
+    let frame = Frame(ServerMessage.server(status).text, replacementKey: Self.everyone.number)
     actions.transport.append(.broadcast(frame, to: Self.everyone))
     counters.broadcasts += 1
   }

@@ -8,8 +8,8 @@ extension Hub {
   enum Job {
     /// The first reply that a connection is owed.
     case reply(ConnectionID)
-    case command(ClientMessage, HTTPRequest, Grant, RequestID)
-    case picture(QRText, RequestID)
+    case command(ClientMessage, HTTPRequest, Grant, HTTPRequestID)
+    case picture(QRText, HTTPRequestID)
   }
 
   // MARK: Budgets

@@ -200,7 +200,7 @@ struct Hub {
     guard nextDeadline != armed else { return }
     armed = nextDeadline
     let wait = armed.map { max(0, ($0 - now).microseconds) }
-    actions.transport.append(.wake(afterMicroseconds: wait))
+    actions.transport.append(.setDeadline(afterMicroseconds: wait))
   }
 
   // MARK: Restart and stop

@@ -44,7 +44,7 @@ enum HubEvent {
 
 extension Frame {
   /// Messages that go out together; there is at least one.
-  init(_ texts: [[UInt8]], replaces: UInt64? = nil) {
-    self.init(texts.first ?? [], further: Array(texts.dropFirst()), replaces: replaces)
+  init(_ texts: [[UInt8]], replacementKey: UInt64? = nil) {
+    self.init(texts.first ?? [], additional: Array(texts.dropFirst()), replacementKey: replacementKey)
   }
 }

@@ -149,12 +149,12 @@ struct RefusalSubject: Hashable, Sendable {
     case .tooManyConnections:
       self.init(
         .warning, "for too many WebSockets; --connections COUNT allows more", of: .connection)
-    case .tooManyOfAddress:
+    case .tooManyPerAddress:
       self.init(
         .warning,
         "for too many connections of one address; --connections-per-address COUNT allows more",
         of: .connection)
-    case .tooManyRequests:
+    case .tooManyHTTPConnections:
       self.init(
         .warning, "for too many connections by HTTP; --http-connections COUNT allows more",
         of: .connection)
@@ -168,7 +168,7 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(
         .warning, "for not reading its replies; --unread-bytes COUNT lets more of them wait",
         of: .connection)
-    case .unreadInAll:
+    case .unreadBytesTotal:
       self.init(
         .warning,
         "for the most that waited for any reader; --unread-bytes-total COUNT lets more wait",
@@ -192,7 +192,7 @@ struct RefusalSubject: Hashable, Sendable {
         "for a malformed handshake of a WebSocket; a proxy in front has to hand on Upgrade and Connection"
       )
     case .malformedRequest: self.init(.info, "for being malformed")
-    case .silent: self.init(.info, "for not answering a ping", of: .connection)
+    case .pingTimeout: self.init(.info, "for not answering a ping", of: .connection)
     }
   }
 }

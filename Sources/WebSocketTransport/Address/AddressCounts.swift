@@ -17,7 +17,7 @@ struct AddressCounts {
   }
 
   /// Takes a place for a connection; nil when it needs none.
-  mutating func take(for address: IPAddress?) -> Place? {
+  mutating func acquireSlot(for address: IPAddress?) -> Slot? {
     guard let address, isLoopbackBounded || !address.isLoopback,
       !ClientAddress.isTrusted(address, by: trusted)
     else {
@@ -25,29 +25,29 @@ struct AddressCounts {
     }
     let network = address.network
     let count = census?.addresses.withLock { $0.add(network) } ?? own.add(network)
-    return Place(network: network, isSurplus: count > connectionsMax, ordinal: count)
+    return Slot(network: network, isOverLimit: count > connectionsMax, ordinal: count)
   }
 
   /// Gives a place back, once.
-  mutating func giveBack(_ place: Place?) {
-    guard let place else { return }
-    guard let census else { return own.subtract(place.network) }
-    census.addresses.withLock { $0.subtract(place.network) }
+  mutating func releaseSlot(_ slot: Slot?) {
+    guard let slot else { return }
+    guard let census else { return own.subtract(slot.network) }
+    census.addresses.withLock { $0.subtract(slot.network) }
   }
 
   /// Whether this one is not even to be told that it is one too many.
-  func isFarTooMany(_ place: Place?) -> Bool {
-    (place?.ordinal ?? 0) > connectionsMax + Self.toldMax
+  func isFarOverLimit(_ slot: Slot?) -> Bool {
+    (slot?.ordinal ?? 0) > connectionsMax + Self.refusedWithReasonMax
   }
 
   /// How many above the bound are read, so that they can be told.
-  private static let toldMax = 16
+  private static let refusedWithReasonMax = 16
 
   /// One connection of an address.
-  struct Place {
+  struct Slot {
     let network: IPAddress
     /// Whether it was over the bound when it was taken.
-    let isSurplus: Bool
+    let isOverLimit: Bool
     fileprivate let ordinal: Int
   }
 }

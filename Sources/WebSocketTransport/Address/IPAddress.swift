@@ -17,10 +17,10 @@ public struct IPAddress: Hashable, Sendable {
     guard !text.utf8.contains(0) else { return nil }
     var words: (UInt64, UInt64) = (0, 0)
     // The 16 bytes are lent for the call, which reads a terminated string.
-    let isRead = unsafe withUnsafeMutableBytes(of: &words) { bytes in
+    let isParsed = unsafe withUnsafeMutableBytes(of: &words) { bytes in
       unsafe shim_parse_address(text, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)) != 0
     }
-    guard isRead else { return nil }
+    guard isParsed else { return nil }
     (high, low) = (UInt64(bigEndian: words.0), UInt64(bigEndian: words.1))
   }
 

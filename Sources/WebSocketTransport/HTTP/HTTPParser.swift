@@ -15,11 +15,11 @@ import CLLHTTP
   /// Where they stand.
   private(set) var fields: [(name: Range<Int>, value: Range<Int>)] = []
   fileprivate(set) var body: [UInt8] = []
-  private(set) var isHeadWhole = false
-  private(set) var isWhole = false
+  private(set) var isHeadComplete = false
+  private(set) var isComplete = false
   /// Where the name of the field under way begins and ends.
   private var name = 0..<0
-  private var takenCount = 0
+  private var consumedCount = 0
   private var refusal: HTTPRefusal?
 
   init(headBytesMax: Int, bodyBytesMax: Int) {
@@ -59,31 +59,31 @@ import CLLHTTP
   }
 
   /// Whether a request is under way.
-  var hasBegun: Bool { takenCount > 0 }
+  var hasBegun: Bool { consumedCount > 0 }
 
   /// Begins with the next request.
   func restart() {
     unsafe llhttp_reset(raw)
     (target, text, fields, body) = ([], [], [], [])
-    (name, isHeadWhole, isWhole, takenCount) = (0..<0, false, false, 0)
+    (name, isHeadComplete, isComplete, consumedCount) = (0..<0, false, false, 0)
   }
 
   /// Takes bytes of the request from the front of what has arrived, up to its end.
-  func take(from input: inout [UInt8]) {
-    let offered = isHeadWhole ? input.count : min(input.count, headBytesMax - takenCount)
-    var eaten = offered
+  func consume(from input: inout [UInt8]) {
+    let offered = isHeadComplete ? input.count : min(input.count, headBytesMax - consumedCount)
+    var consumed = offered
     // The bytes are lent to llhttp for this call.
     let result = unsafe input.withUnsafeBytes { bytes in
       guard let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else {
         return HPE_OK
       }
       let result = unsafe llhttp_execute(raw, start, offered)
-      if result != HPE_OK { unsafe eaten = llhttp_get_error_pos(raw) - start }
+      if result != HPE_OK { unsafe consumed = llhttp_get_error_pos(raw) - start }
       return result
     }
-    refusal = refusal(for: result, at: eaten < input.count ? input[eaten] : 0)
-    input.removeFirst(eaten)
-    takenCount += eaten
+    refusal = refusal(for: result, at: consumed < input.count ? input[consumed] : 0)
+    input.removeFirst(consumed)
+    consumedCount += consumed
   }
 
   fileprivate func endName() -> CInt {
@@ -94,7 +94,7 @@ import CLLHTTP
   }
 
   fileprivate func endField() -> CInt {
-    if isHeadWhole {
+    if isHeadComplete {
       text.removeSubrange(name.lowerBound...)
     } else {
       fields.append((name, name.upperBound..<text.count))
@@ -104,13 +104,13 @@ import CLLHTTP
   }
 
   fileprivate func endHead() -> CInt {
-    isHeadWhole = true
+    isHeadComplete = true
     return 0
   }
 
   /// Stops before the next request.
   fileprivate func endMessage() -> CInt {
-    isWhole = true
+    isComplete = true
     return CInt(HPE_PAUSED.rawValue)
   }
 
@@ -131,16 +131,16 @@ import CLLHTTP
     let left = unsafe Int(clamping: raw.pointee.content_length)
     // The framing of chunks and the trailer are bounded too.
     guard body.count <= bodyBytesMax, left <= bodyBytesMax - body.count,
-      takenCount <= headBytesMax + 2 * bodyBytesMax + 8_192
+      consumedCount <= headBytesMax + 2 * bodyBytesMax + 8_192
     else { throw .bodyTooLong(bytesMax: bodyBytesMax) }
     if let refusal { throw refusal }
-    guard isHeadWhole || takenCount < headBytesMax else {
+    guard isHeadComplete || consumedCount < headBytesMax else {
       throw .headTooLong(bytesMax: headBytesMax)
     }
   }
 }
 
-/// The parser that a callback is about, which waits in `take`, on the loop's thread.
+/// The parser that a callback is about, which waits in `consume`, on the loop's thread.
 private func owner(_ raw: UnsafeMutablePointer<llhttp_t>?) -> HTTPParser {
   guard let data = unsafe raw?.pointee.data else { preconditionFailure("a parser has its owner") }
   return unsafe Unmanaged<HTTPParser>.fromOpaque(data).takeUnretainedValue()

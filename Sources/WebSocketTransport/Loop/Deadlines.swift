@@ -2,17 +2,17 @@
 struct Deadlines {
   enum Subject {
     /// Whether a connection has been silent for too long.
-    case silence(ConnectionID)
+    case liveness(ConnectionID)
     /// Whether a connection that was told to close is gone.
-    case farewell(ConnectionID)
+    case closeTimeout(ConnectionID)
     /// Whether an HTTP connection is overdue.
-    case exchange(UInt64)
+    case httpTimeout(UInt64)
     /// Whether a TLS client whose WebSocket is over is gone.
-    case relay(UInt64)
+    case relayLinger(UInt64)
     /// Who has taken nothing for too long of what waits.
-    case backlog
+    case backlogCheck
     /// Who waits to be accepted may have room now.
-    case acceptance
+    case acceptCheck
   }
 
   private var heap: [(due: UInt64, subject: Subject)] = []

@@ -14,21 +14,21 @@ public final class ProcessSignals: Sendable {
   }
 
   /// Why the process does not wait for its stop to be done.
-  public enum Urgency: Sendable {
+  public enum ForcedStop: Sendable {
     /// A second signal asked for it.
-    case askedAgain
+    case secondSignal
     /// The stop took too long.
-    case overdue
+    case timedOut
   }
 
   /// How a process that serves ends.
-  private struct Rule: Sendable {
-    let patience: UInt64
-    let end: @Sendable (Urgency) -> Never
+  private struct StopPolicy: Sendable {
+    let timeout: UInt64
+    let end: @Sendable (ForcedStop) -> Never
   }
 
   private struct State {
-    var rule: Rule?
+    var policy: StopPolicy?
     /// When the stop that was asked for has to be done, by `uv_hrtime`.
     var deadline: UInt64?
   }
@@ -41,17 +41,17 @@ public final class ProcessSignals: Sendable {
     shim_ignore_stray_signals()
     shim_block_steering_signals()
     // It lives as long as the process.
-    guard LoopThread({ self.take() }) != nil else { throw .failed("no thread for signals") }
+    guard LoopThread({ self.waitForSignals() }) != nil else { throw .failed("no thread for signals") }
   }
 
   /// From here on requests are the loop's. `end` is called on the signals' thread: at a second request to stop,
   /// or so many seconds after the first.
-  func serve(stopWithin seconds: Double, end: @escaping @Sendable (Urgency) -> Never) {
-    let patience = UInt64(min(max(0, seconds), 1e9) * 1e9)
-    state.withLock { $0.rule = Rule(patience: patience, end: end) }
+  func deliver(stopWithin seconds: Double, end: @escaping @Sendable (ForcedStop) -> Never) {
+    let timeout = UInt64(min(max(0, seconds), 1e9) * 1e9)
+    state.withLock { $0.policy = StopPolicy(timeout: timeout, end: end) }
   }
 
-  private func take() -> Never {
+  private func waitForSignals() -> Never {
     while true {
       let deadline = state.withLock { $0.deadline }
       let signal = shim_wait_for_signal(Self.nanoseconds(until: deadline))
@@ -60,7 +60,7 @@ public final class ProcessSignals: Sendable {
       case SIGTERM, SIGINT: stop()
       default: break
       }
-      if let deadline, uv_hrtime() >= deadline { end(.overdue) }
+      if let deadline, uv_hrtime() >= deadline { end(.timedOut) }
     }
   }
 
@@ -73,16 +73,16 @@ public final class ProcessSignals: Sendable {
 
   private func stop() {
     let isFirst = state.withLock { state in
-      guard let rule = state.rule, state.deadline == nil else { return false }
-      state.deadline = uv_hrtime() + rule.patience
+      guard let policy = state.policy, state.deadline == nil else { return false }
+      state.deadline = uv_hrtime() + policy.timeout
       return true
     }
-    guard isFirst else { end(.askedAgain) }
+    guard isFirst else { end(.secondSignal) }
     requests.post(.stop)
   }
 
-  private func end(_ urgency: Urgency) -> Never {
-    if let rule = state.withLock({ $0.rule }) { rule.end(urgency) }
+  private func end(_ reason: ForcedStop) -> Never {
+    if let policy = state.withLock({ $0.policy }) { policy.end(reason) }
     // Nobody was served, so nothing was answered that could be lost.
     shim_exit_at_once(0)
   }

@@ -30,7 +30,7 @@ extension ServiceLoop {
             isV6Only: addresses.isV6Only, sendBufferBytes: sendBufferBytes, place.portSharing))
       } catch {
         guard entry.isOptional, case .addressNotAvailable = error else { throw error }
-        if place.isFirst {
+        if place.isMain {
           options.log(.info, "this machine has no IPv6, so localhost is 127.0.0.1 alone")
         }
       }

@@ -7,17 +7,17 @@ extension ServiceLoop {
     }
     guard let made else { return nil }
     relays[number] = made.relay
-    watchBacklog()
+    armBacklogCheck()
     return made
   }
 
   /// The WebSocket is over: what it said last has a little time to reach the client.
-  func part(_ relay: TLSRelay) {
-    watch(.relay(relay.number), afterMilliseconds: Self.farewellMilliseconds)
+  func linger(_ relay: TLSRelay) {
+    armDeadline(.relayLinger(relay.number), afterMilliseconds: Self.closeTimeoutMilliseconds)
   }
 
-  func lookForFarewell(_ relay: TLSRelay) {
-    if relay.isGivenTime() { part(relay) }
+  func checkLinger(_ relay: TLSRelay) {
+    if relay.extendLinger() { linger(relay) }
   }
 
   /// Reads the certificate anew, and answers whether it did; one that can't be used leaves the old one in
@@ -27,7 +27,7 @@ extension ServiceLoop {
     guard let files = options.tls else { return false }
     do {
       tls = try TLSContext(files)
-      guard isFirst else { return true }
+      guard isMain else { return true }
       options.log(.info, "the TLS certificate \(files.certificatePath) is read anew")
       tls?.warnOfAge(options)
       return true

@@ -14,7 +14,7 @@ protocol ByteStream: AnyObject {
   /// How many bytes the peer has acknowledged; negative when that is not known.
   var acknowledgedByteCount: Int64 { get }
   /// What is wrong with the peer's way of speaking, if anything is.
-  var complaint: StreamComplaint? { get }
+  var fault: StreamFault? { get }
 
   /// Reads until `pauseReading`.
   func resumeReading()
@@ -29,9 +29,9 @@ protocol ByteStream: AnyObject {
 }
 
 /// What may be wrong with a stream that was to be TLS.
-enum StreamComplaint: Equatable {
+enum StreamFault: Equatable {
   /// It is not TLS at all; what it says can be read, and answered in plain text.
-  case isPlain
+  case notTLS
   /// The session failed.
   case failed(String)
 }

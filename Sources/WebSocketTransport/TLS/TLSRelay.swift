@@ -15,13 +15,13 @@ final class TLSRelay {
   private let outward: Flow
   private let ended: (TLSRelay) -> Void
   /// Whether what the client says is handed on.
-  private var isHeard = true
+  private var acceptsInput = true
   private var isOutsideOver = false
   private var isOver = false
-  private var turns = 0
+  private var lingerExtensions = 0
 
-  /// How often `isGivenTime` answers yes, and one more.
-  private static let turnsMax = 5
+  /// How often `extendLinger` answers yes, and one more.
+  private static let lingerExtensionsMax = 5
 
   /// What libwebsockets' end of the pair keeps unsent; the kernel doubles it.
   private static let pairBufferBytes: CInt = 32_768
@@ -52,8 +52,8 @@ final class TLSRelay {
     inward = Flow(from: outside, to: inside)
     outward = Flow(from: inside, to: outside)
     // libwebsockets has closed its end; what it said before still goes out.
-    inward.broke = { [unowned self] in isHeard = false }
-    outward.broke = { [unowned self] in close() }
+    inward.writeFailed = { [unowned self] in acceptsInput = false }
+    outward.writeFailed = { [unowned self] in close() }
     outward.done = { [unowned self] in if isOutsideOver { close() } }
     outside.arrived = { [unowned self] in outsideArrived() }
     inside.arrived = { [unowned self] in outward.move() }
@@ -70,7 +70,7 @@ final class TLSRelay {
   var waitingByteCount: Int { isOver ? 0 : outward.waitingByteCount }
 
   private func outsideArrived() {
-    if isHeard, !outward.isDone { return inward.move() }
+    if acceptsInput, !outward.isDone { return inward.move() }
     // Passed over, so that the kernel does not throw away our last words before they were read.
     outside.input = []
     outside.resumeReading()
@@ -85,9 +85,9 @@ final class TLSRelay {
 
   /// The WebSocket is over, and the client's time to read its last words too; whether it gets more of it,
   /// because not all of them have gone out.
-  func isGivenTime() -> Bool {
-    turns += 1
-    if !isOver, !outward.isDone, turns < Self.turnsMax { return true }
+  func extendLinger() -> Bool {
+    lingerExtensions += 1
+    if !isOver, !outward.isDone, lingerExtensions < Self.lingerExtensionsMax { return true }
     close()
     return false
   }
@@ -112,7 +112,7 @@ final class TLSRelay {
     private var isSourceEnded = false
     /// Whether the end has been handed on.
     private(set) var isDone = false
-    var broke: () -> Void = {}
+    var writeFailed: () -> Void = {}
     var done: () -> Void = {}
 
     init(from source: any ByteStream, to sink: any ByteStream) {
@@ -137,7 +137,7 @@ final class TLSRelay {
       source.input = []
       sink.write(bytes) { [unowned self] isSent in
         underWayCount = 0
-        isSent ? move() : broke()
+        isSent ? move() : writeFailed()
       }
     }
 

@@ -18,12 +18,12 @@ struct LoopPlace {
 
   static let alone = LoopPlace(number: 0, census: nil)
 
-  var isFirst: Bool { number == 0 }
+  var isMain: Bool { number == 0 }
 
   /// How its listening socket gets on with those of the others.
   var portSharing: PortSharing {
     guard census != nil else { return .none }
-    return isFirst ? .withFurther : .withFirst
+    return isMain ? .firstSocket : .additionalSocket
   }
 
   /// Where the numbers of its connections and requests begin.
@@ -40,7 +40,7 @@ extension ConnectionID {
   public var loopNumber: Int { Int(number >> LoopPlace.shift) }
 }
 
-extension RequestID {
+extension HTTPRequestID {
   /// The loop that owns it; 0 is the first.
   public var loopNumber: Int { Int(number >> LoopPlace.shift) }
 }
@@ -55,17 +55,17 @@ struct CensusEntry {
   init(_ census: LoopCensus?) { self.census = census }
 
   /// Tells what there is now.
-  mutating func tell(webSockets: Int, exchanges: Int, relays: Int) {
+  mutating func update(webSockets: Int, exchanges: Int, relays: Int) {
     guard let census else { return }
-    Self.tell(census.webSockets, webSockets, &webSocketCount)
-    Self.tell(census.exchanges, exchanges, &exchangeCount)
-    Self.tell(census.relays, relays, &relayCount)
+    Self.update(census.webSockets, webSockets, &webSocketCount)
+    Self.update(census.exchanges, exchanges, &exchangeCount)
+    Self.update(census.relays, relays, &relayCount)
   }
 
-  private static func tell(_ sum: borrowing Atomic<Int>, _ count: Int, _ told: inout Int) {
-    guard count != told else { return }
-    sum.add(count - told, ordering: .relaxed)
-    told = count
+  private static func update(_ sum: borrowing Atomic<Int>, _ count: Int, _ counted: inout Int) {
+    guard count != counted else { return }
+    sum.add(count - counted, ordering: .relaxed)
+    counted = count
   }
 
   /// Counts one more WebSocket, and answers how many there were before; exactly, though others do the same.
@@ -75,24 +75,24 @@ struct CensusEntry {
     return census.webSockets.add(1, ordering: .relaxed).oldValue
   }
 
-  var webSocketsInAll: Int? { census?.webSockets.load(ordering: .relaxed) }
-  var exchangesInAll: Int? { census?.exchanges.load(ordering: .relaxed) }
-  var relaysInAll: Int? { census?.relays.load(ordering: .relaxed) }
+  var totalWebSockets: Int? { census?.webSockets.load(ordering: .relaxed) }
+  var totalExchanges: Int? { census?.exchanges.load(ordering: .relaxed) }
+  var totalRelays: Int? { census?.relays.load(ordering: .relaxed) }
 }
 
 extension ServiceLoop {
   /// Tells the others how many connections there are here.
-  func tellCensus() {
-    census.tell(
+  func updateCensus() {
+    census.update(
       webSockets: connections.count, exchanges: exchanges.count, relays: relays.count)
   }
 
   /// Descriptors of all loops: of a relay both ends of its pair and its client's socket, one of which is
   /// among the connections.
   var descriptorsUsed: Int {
-    tellCensus()
-    return (census.webSocketsInAll ?? connections.count)
-      + (census.exchangesInAll ?? exchanges.count)
-      + (room.perWebSocket - 1) * (census.relaysInAll ?? relays.count)
+    updateCensus()
+    return (census.totalWebSockets ?? connections.count)
+      + (census.totalExchanges ?? exchanges.count)
+      + (descriptorLimits.perWebSocket - 1) * (census.totalRelays ?? relays.count)
   }
 }

@@ -9,60 +9,60 @@ import CLibuv
 ///
 /// Make it, listen to mailboxes, and `run` it, all on one thread.
 public final class LoopGroup {
-  private let first: ServiceLoop
-  private let further: [FurtherLoop]
+  private let mainLoop: ServiceLoop
+  private let workers: [WorkerLoop]
   private var router: LoopRouter
   /// What the server wants done about the event under way.
-  private var wanted: [TransportAction] = []
+  private var pendingActions: [TransportAction] = []
   /// The further loop whose reports come next.
-  private var nextReporter = 0
+  private var nextWorker = 0
 
   /// Binds and listens; connections are accepted from `run` on.
   public init(_ options: TransportOptions) throws(TransportError) {
     let loopCount = min(max(1, options.loopCount), LoopPlace.countMax)
     router = LoopRouter(loopCount: loopCount)
     guard loopCount > 1 else {
-      first = try ServiceLoop(options)
-      further = []
+      mainLoop = try ServiceLoop(options)
+      workers = []
       return
     }
     let census = LoopCensus()
-    first = try ServiceLoop(options, LoopPlace(number: 0, census: census))
+    mainLoop = try ServiceLoop(options, LoopPlace(number: 0, census: census))
     var options = options
-    options.port = first.port
-    var loops: [FurtherLoop] = []
+    options.port = mainLoop.port
+    var workerLoops: [WorkerLoop] = []
     // One after the other, because libwebsockets does not say that it may be started by two at once.
     for number in 1..<loopCount {
       let place = LoopPlace(number: number, census: census)
-      loops.append(try FurtherLoop(options, place, firstBell: first.bell))
+      workerLoops.append(try WorkerLoop(options, place, mainWaker: mainLoop.waker))
     }
-    further = loops
+    workers = workerLoops
   }
 
-  deinit { endFurther() }
+  deinit { endWorkers() }
 
   /// The port that was really bound.
-  public var port: Int { first.port }
+  public var port: Int { mainLoop.port }
 
   /// What was turned away so far, and what is open now, over all loops.
   public var transportCounters: TransportCounters {
-    var counters = first.transportCounters
-    for loop in further { counters.add(loop.post.counters) }
+    var counters = mainLoop.transportCounters
+    for loop in workers { counters.add(loop.channel.counters) }
     return counters
   }
 
   /// As `ServiceLoop.listen(to:)`, of the first loop.
-  public func listen<Message>(to mailbox: Mailbox<Message>) { first.listen(to: mailbox) }
+  public func listen<Message>(to mailbox: Mailbox<Message>) { mainLoop.listen(to: mailbox) }
 
   /// As `ServiceLoop.stop()`.
-  public func stop() { first.stop() }
+  public func stop() { mainLoop.stop() }
 
-  /// As `ServiceLoop.obey(_:stopWithin:end:)`, for all loops.
-  public func obey(
+  /// As `ServiceLoop.handleSignals(_:stopWithin:end:)`, for all loops.
+  public func handleSignals(
     _ signals: ProcessSignals, stopWithin seconds: Double,
-    end: @escaping @Sendable (ProcessSignals.Urgency) -> Never
+    end: @escaping @Sendable (ProcessSignals.ForcedStop) -> Never
   ) {
-    first.obey(signals, stopWithin: seconds, end: end)
+    mainLoop.handleSignals(signals, stopWithin: seconds, end: end)
   }
 
   /// As `ServiceLoop.run(_:)`: `handle` is called on this thread, for the connections of all loops.
@@ -70,62 +70,62 @@ public final class LoopGroup {
   /// What one connection is sent keeps its order. The actions for connections of further loops are carried
   /// out a little later than those for the first one's.
   public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
-    guard !further.isEmpty else { return first.run(handle) }
-    first.turnEnded = { [unowned self] in endTurn() }
-    first.isHeld = { [unowned self] in !further.allSatisfy(\.post.isExhausted) }
-    first.certificateReloaded = { [unowned self] in
-      for loop in further { loop.post.order { $0.reloadsCertificate = true } }
+    guard !workers.isEmpty else { return mainLoop.run(handle) }
+    mainLoop.iterationEnded = { [unowned self] in endIteration() }
+    mainLoop.waitsForWorkers = { [unowned self] in !workers.allSatisfy(\.channel.isDrained) }
+    mainLoop.certificateReloaded = { [unowned self] in
+      for loop in workers { loop.channel.enqueue { $0.reloadsCertificate = true } }
     }
-    for loop in further { loop.run() }
-    first.run { event, actions in
-      if case .woken = event { handleReports(&actions, handle) }
-      pass(event, &actions, handle)
+    for loop in workers { loop.run() }
+    mainLoop.run { event, actions in
+      if case .woken = event { handleWorkerEvents(&actions, handle) }
+      deliver(event, &actions, to: handle)
     }
-    (first.turnEnded, first.isHeld, first.certificateReloaded) = (nil, nil, nil)
-    endFurther()
+    (mainLoop.iterationEnded, mainLoop.waitsForWorkers, mainLoop.certificateReloaded) = (nil, nil, nil)
+    endWorkers()
   }
 
   /// Handles what the further loops have reported, of each in turn and not for long: then the first one looks at its
   /// own sockets and deadlines, and comes back for the rest.
-  private func handleReports(
+  private func handleWorkerEvents(
     _ own: inout [TransportAction],
     _ handle: (TransportEvent, inout [TransportAction]) -> Void
   ) {
-    let end = uv_hrtime() + Self.reportsNanoseconds
-    var silentCount = 0
-    while silentCount < further.count {
-      let reports = further[nextReporter].post.takeReports(atMost: Self.reportsAtOnce)
-      nextReporter = (nextReporter + 1) % further.count
-      silentCount = reports.isEmpty ? silentCount + 1 : 0
-      for event in reports where router.admits(event) { pass(event, &own, handle) }
-      if uv_hrtime() > end { return first.bell.ring() }
+    let end = uv_hrtime() + Self.workerEventsNanosecondsMax
+    var idleCount = 0
+    while idleCount < workers.count {
+      let events = workers[nextWorker].channel.drainEvents(atMost: Self.workerEventsAtOnce)
+      nextWorker = (nextWorker + 1) % workers.count
+      idleCount = events.isEmpty ? idleCount + 1 : 0
+      for event in events where router.admit(event) { deliver(event, &own, to: handle) }
+      if uv_hrtime() > end { return mainLoop.waker.wake() }
     }
   }
 
   /// A tick that is due waits no longer than this.
-  private static let reportsNanoseconds: UInt64 = 5_000_000
-  private static let reportsAtOnce = 8
+  private static let workerEventsNanosecondsMax: UInt64 = 5_000_000
+  private static let workerEventsAtOnce = 8
 
-  private func pass(
+  private func deliver(
     _ event: TransportEvent, _ own: inout [TransportAction],
-    _ handle: (TransportEvent, inout [TransportAction]) -> Void
+    to handle: (TransportEvent, inout [TransportAction]) -> Void
   ) {
-    wanted.removeAll(keepingCapacity: true)
-    handle(event, &wanted)
-    router.route(wanted, own: &own)
+    pendingActions.removeAll(keepingCapacity: true)
+    handle(event, &pendingActions)
+    router.route(pendingActions, own: &own)
   }
 
-  private func endTurn() {
-    first.tellCensus()
-    for (index, loop) in further.enumerated() {
-      let actions = router.takeOutgoing(index + 1)
+  private func endIteration() {
+    mainLoop.updateCensus()
+    for (index, loop) in workers.enumerated() {
+      let actions = router.drainOutgoing(index + 1)
       guard !actions.isEmpty else { continue }
-      loop.post.order { batch in for action in actions { batch.append(action) } }
+      loop.channel.enqueue { batch in for action in actions { batch.append(action) } }
     }
-    for loop in further { loop.post.waitForRoom() }
+    for loop in workers { loop.channel.waitForCapacity() }
   }
 
-  private func endFurther() {
-    for loop in further { loop.end() }
+  private func endWorkers() {
+    for loop in workers { loop.end() }
   }
 }

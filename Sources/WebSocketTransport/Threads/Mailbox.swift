@@ -9,7 +9,7 @@ import Synchronization
 public final class Mailbox<Message: Sendable>: Sendable {
   private struct Contents {
     var messages: [Message] = []
-    var bell: Bell?
+    var waker: LoopWaker?
   }
 
   private let contents = Mutex(Contents())
@@ -19,12 +19,12 @@ public final class Mailbox<Message: Sendable>: Sendable {
 
   /// Puts a message at the end; any thread.
   public func post(_ message: Message) {
-    let bell = contents.withLock { contents -> Bell? in
+    let waker = contents.withLock { contents -> LoopWaker? in
       contents.messages.append(message)
       // One ring is enough until the next `drain`.
-      return contents.messages.count == 1 ? contents.bell : nil
+      return contents.messages.count == 1 ? contents.waker : nil
     }
-    bell?.ring()
+    waker?.wake()
   }
 
   /// Takes out everything that was posted, in order.
@@ -37,17 +37,17 @@ public final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Rings this bell at the next post, and at once if something lies here already.
-  func hang(_ bell: Bell) {
-    let isFilled = contents.withLock { contents -> Bool in
-      contents.bell = bell
+  func attach(_ waker: LoopWaker) {
+    let hasMessages = contents.withLock { contents -> Bool in
+      contents.waker = waker
       return !contents.messages.isEmpty
     }
-    if isFilled { bell.ring() }
+    if hasMessages { waker.wake() }
   }
 }
 
 /// Wakes one loop from any thread, as long as there is one.
-@safe final class Bell: Sendable {
+@safe final class LoopWaker: Sendable {
   @safe private struct Handle: @unchecked Sendable {
     // Owned by the bell until `close`, from then on by libuv until its close callback frees it.
     // uv_async_send is the one libuv function that any thread may call; the lock keeps it from meeting
@@ -56,19 +56,19 @@ public final class Mailbox<Message: Sendable>: Sendable {
   }
 
   private let handle: Mutex<Handle>
-  private let isRung = Atomic(false)
+  private let isWakePending = Atomic(false)
 
   init(_ loop: EventLoop) {
     let raw = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
-    // The callback has nothing to do: it ends the loop's wait, and the turn after it asks `takeRing`.
+    // The callback has nothing to do: it ends the loop's wait, and the turn after it asks `consumeWake`.
     unsafe uv_async_init(loop.raw, raw) { _ in }
     handle = Mutex(unsafe Handle(raw: raw))
   }
 
   deinit { close() }
 
-  func ring() {
-    isRung.store(true, ordering: .releasing)
+  func wake() {
+    isWakePending.store(true, ordering: .releasing)
     handle.withLock { handle in
       guard let raw = unsafe handle.raw else { return }
       _ = unsafe uv_async_send(raw)
@@ -76,7 +76,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Whether somebody rang since the last time; the loop's thread.
-  func takeRing() -> Bool { isRung.exchange(false, ordering: .acquiring) }
+  func consumeWake() -> Bool { isWakePending.exchange(false, ordering: .acquiring) }
 
   /// The loop's thread, before the loop goes.
   func close() {

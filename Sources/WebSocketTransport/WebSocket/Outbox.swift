@@ -10,7 +10,7 @@ struct Outbox {
   private(set) var largeByteCount = 0
   private(set) var largeCount = 0
   /// Bytes of the other frames that nothing replaces.
-  private(set) var lastingByteCount = 0
+  private(set) var unreplaceableByteCount = 0
 
   init(largeFrom: Int = .max) { self.largeFrom = largeFrom }
 
@@ -18,8 +18,8 @@ struct Outbox {
 
   /// Puts a frame at the end; an unsent one that it replaces is dropped.
   mutating func append(_ frame: Frame) {
-    if let key = frame.replaces,
-      let older = frames[first...].lastIndex(where: { $0.replaces == key })
+    if let key = frame.replacementKey,
+      let older = frames[first...].lastIndex(where: { $0.replacementKey == key })
     {
       count(frames[older], -1)
       frames.remove(at: older)
@@ -33,9 +33,9 @@ struct Outbox {
     byteCount += sign * bytes
     if bytes >= largeFrom {
       largeByteCount += sign * bytes
-      if frame.replaces == nil { largeCount += sign }
-    } else if frame.replaces == nil {
-      lastingByteCount += sign * bytes
+      if frame.replacementKey == nil { largeCount += sign }
+    } else if frame.replacementKey == nil {
+      unreplaceableByteCount += sign * bytes
     }
   }
 
@@ -44,10 +44,10 @@ struct Outbox {
   /// A frame that is larger than the bound does not count, since a slow reader could never get it otherwise, but there
   /// may be only a few of them. Nor does the tail count for frames that a newer one replaces: of those there is never
   /// more than one of a kind, and a reader that is a tick behind gets the newest.
-  func isTooMuch(bytesMax: Int, behindTail tail: Int, inRelay: Int = 0) -> Bool {
+  func exceedsLimit(bytesMax: Int, behindTail tail: Int, inRelay: Int = 0) -> Bool {
     let isTailLarge = tail > bytesMax
     return largeCount + (isTailLarge ? 1 : 0) > Self.largeMax
-      || lastingByteCount + (isTailLarge ? 0 : tail) + inRelay > bytesMax
+      || unreplaceableByteCount + (isTailLarge ? 0 : tail) + inRelay > bytesMax
       || byteCount - largeByteCount > bytesMax
   }
 

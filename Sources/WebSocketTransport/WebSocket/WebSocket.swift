@@ -63,7 +63,7 @@ import CLibwebsockets
     while words.utf8.count > 123 { words.removeLast() }
     // Written as raw bytes (LWS_WRITE_RAW, a macro for this), because libwebsockets' own close goes by its timers, one a connection in a
     // list that it walks. It takes the peer's answer for a close of the peer's: see
-    // `WebSocketListener.closing`.
+    // `WebSocketListener.closingByPeer`.
     let count = UInt8(2 + words.utf8.count)
     let head = [0x88, count, UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)]
     scratch.load(ArraySlice(head + words.utf8))
@@ -81,7 +81,7 @@ import CLibwebsockets
   func setReading(_ isReading: Bool) { _ = unsafe lws_rx_flow_control(raw, isReading ? 1 : 0) }
 
   /// Asks for `WebSocketListener.writeable`.
-  func askWriteable() { _ = unsafe lws_callback_on_writable(raw) }
+  func requestWriteable() { _ = unsafe lws_callback_on_writable(raw) }
 
   /// Drops the connection, which calls `WebSocketListener.closed` before it returns. Never to be called
   /// from within one of libwebsockets' callbacks.
@@ -102,20 +102,20 @@ import CLibwebsockets
 /// The bytes of the frame that is being sent, with room for its header in front.
 @safe final class FrameBuffer {
   // Owned by this object; the loop's thread. lws_write borrows it for the call.
-  private var room: UnsafeMutableBufferPointer<UInt8>
+  private var storage: UnsafeMutableBufferPointer<UInt8>
 
-  init() { unsafe room = .allocate(capacity: shim_lws_pre + 4_096) }
+  init() { unsafe storage = .allocate(capacity: shim_lws_pre + 4_096) }
 
-  deinit { unsafe room.deallocate() }
+  deinit { unsafe storage.deallocate() }
 
   var payload: UnsafeMutablePointer<UInt8>? {
-    unsafe room.baseAddress.map { unsafe $0 + shim_lws_pre }
+    unsafe storage.baseAddress.map { unsafe $0 + shim_lws_pre }
   }
 
   func load(_ bytes: ArraySlice<UInt8>) {
-    if unsafe bytes.count + shim_lws_pre > room.count {
-      unsafe room.deallocate()
-      unsafe room = .allocate(capacity: shim_lws_pre + bytes.count * 2)
+    if unsafe bytes.count + shim_lws_pre > storage.count {
+      unsafe storage.deallocate()
+      unsafe storage = .allocate(capacity: shim_lws_pre + bytes.count * 2)
     }
     // The room is large enough, see above; the array lends its bytes for the call.
     unsafe bytes.withUnsafeBufferPointer { bytes in

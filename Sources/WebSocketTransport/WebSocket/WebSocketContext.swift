@@ -12,9 +12,9 @@ protocol WebSocketListener: AnyObject {
   /// A pong arrived.
   func ponged(number: UInt64)
   /// The peer sent a close frame; whether the connection is to end now, without an answer.
-  func closing(number: UInt64) -> Bool
+  func closingByPeer(number: UInt64) -> Bool
   /// libwebsockets has begun to close by itself; nothing may be written any more.
-  func ending(number: UInt64)
+  func closingByLibrary(number: UInt64)
   /// There is room in the socket; false ends the connection.
   func writeable(number: UInt64) -> Bool
   /// The connection is gone.
@@ -57,7 +57,7 @@ protocol WebSocketListener: AnyObject {
           let user = unsafe lws_context_user(context)
         else { return 0 }
         let owner = unsafe Unmanaged<WebSocketContext>.fromOpaque(user).takeUnretainedValue()
-        return unsafe owner.tell(wsi, reason, session, bytes, count)
+        return unsafe owner.dispatch(wsi, reason, session, bytes, count)
       }, name, Unmanaged.passUnretained(self).toOpaque(), descriptorsMax, context)
     guard let made = unsafe made else {
       throw .failed(
@@ -90,10 +90,10 @@ protocol WebSocketListener: AnyObject {
   /// libwebsockets' from here on, also when this fails.
   ///
   /// libwebsockets sees a handshake of our own making, not the client's: it would take version 12, POST
-  /// and short keys, and decode the path before it splits it. `ahead` is what the client sent after its
+  /// and short keys, and decode the path before it splits it. `pipelinedInput` is what the client sent after its
   /// handshake; `relay` is what has the descriptor's other end, when it is one of a pair.
   func adopt(
-    _ descriptor: CInt, key: String, subprotocol: String?, ahead: [UInt8], relay: TLSRelay? = nil
+    _ descriptor: CInt, key: String, subprotocol: String?, pipelinedInput: [UInt8], relay: TLSRelay? = nil
   ) {
     self.relay = relay
     defer { self.relay = nil }
@@ -106,7 +106,7 @@ protocol WebSocketListener: AnyObject {
       """
     if let subprotocol { text += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
     text += "\r\n"
-    let bytes = Array(text.utf8) + ahead
+    let bytes = Array(text.utf8) + pipelinedInput
     // What the server greets with goes out in one segment with lws's answer to the handshake; on the end of a
     // pair this does nothing.
     shim_cork(descriptor, 1)
@@ -116,12 +116,12 @@ protocol WebSocketListener: AnyObject {
         vhost, descriptor, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
     }
     // lws looks at what came ahead at the next event of this socket only; so make one.
-    if let wsi = unsafe wsi, !ahead.isEmpty { _ = unsafe lws_callback_on_writable(wsi) }
+    if let wsi = unsafe wsi, !pipelinedInput.isEmpty { _ = unsafe lws_callback_on_writable(wsi) }
   }
 
   /// One callback of libwebsockets. `session` is 8 bytes of its own for this connection, in which we
   /// keep the connection's number; `bytes` are lent for the call.
-  private func tell(
+  private func dispatch(
     _ wsi: OpaquePointer, _ reason: lws_callback_reasons, _ session: UnsafeMutableRawPointer?,
     _ bytes: UnsafeMutableRawPointer?, _ count: Int
   ) -> CInt {
@@ -144,8 +144,8 @@ protocol WebSocketListener: AnyObject {
       return 0
     case LWS_CALLBACK_RECEIVE_PONG: listener.ponged(number: number)
     case LWS_CALLBACK_SERVER_WRITEABLE: return listener.writeable(number: number) ? 0 : -1
-    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: return listener.closing(number: number) ? -1 : 0
-    case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL: listener.ending(number: number)
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: return listener.closingByPeer(number: number) ? -1 : 0
+    case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL: listener.closingByLibrary(number: number)
     case LWS_CALLBACK_CLOSED, LWS_CALLBACK_WSI_DESTROY: listener.closed(number: number)
     default: break
     }

@@ -18,7 +18,7 @@ import CLibuv
 
   func append(_ frame: Frame) {
     append(frame.text, isBinary: frame.isBinary)
-    for text in frame.further { append(text, isBinary: frame.isBinary) }
+    for text in frame.additional { append(text, isBinary: frame.isBinary) }
     ends.append(bytes.count)
   }
 

@@ -22,7 +22,7 @@ struct FuzzedServer {
   private var speaker = 0
   private var groups: [GroupID: Set<ConnectionID>] = [:]
   private var heldBack: Set<ConnectionID> = []
-  private var requests: [RequestID: Bool] = [:]
+  private var requests: [HTTPRequestID: Bool] = [:]
   private var lastNumber: UInt64 = 0
 
   /// What is remembered of one connection.
@@ -175,7 +175,7 @@ struct FuzzedServer {
 
   private mutating func request(_ method: [UInt8], _ path: [UInt8], _ body: [UInt8]) {
     lastNumber += 1
-    let id = RequestID(lastNumber)
+    let id = HTTPRequestID(lastNumber)
     requests[id] = false
     let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     let request = HTTPRequest(
@@ -241,13 +241,13 @@ struct FuzzedServer {
       case .leave(let connection, let group):
         require(groups[group]?.remove(connection) != nil, "left without having joined")
       case .close(let connection, _, _): closing.append(connection)
-      case .holdBack(let connection):
+      case .pauseReading(let connection):
         require(peers[connection] != nil, "a connection that is gone is held back")
         require(heldBack.insert(connection).inserted, "held back twice")
-      case .readOn(let connection):
+      case .resumeReading(let connection):
         require(heldBack.remove(connection) != nil, "read on without having been held back")
       case .respond(let response, let id): respond(response, to: id)
-      case .wake(let delay): wakeAt = delay.map { now + Seconds(microseconds: $0) }
+      case .setDeadline(let delay): wakeAt = delay.map { now + Seconds(microseconds: $0) }
       case .stop: isStopped = true
       }
     }
@@ -326,7 +326,7 @@ struct FuzzedServer {
     require(revision <= disk.highestRevision, "shown before it was stored: \(state)")
   }
 
-  private mutating func respond(_ response: HTTPResponse, to id: RequestID) {
+  private mutating func respond(_ response: HTTPResponse, to id: HTTPRequestID) {
     require(requests[id] == false, "an HTTP request is answered twice, or was never made")
     requests[id] = true
     require((200..<600).contains(response.status), "status \(response.status)")

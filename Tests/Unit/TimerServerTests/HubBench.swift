@@ -25,7 +25,7 @@ struct HubBench {
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
   /// Connections that are not to be read.
   private(set) var heldBack: Set<ConnectionID> = []
-  private(set) var responses: [RequestID: HTTPResponse] = [:]
+  private(set) var responses: [HTTPRequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
   private(set) var pendingWrites: [TimerWrite] = []
   /// What is on the disk.
@@ -178,9 +178,9 @@ extension HubBench {
   mutating func request(
     _ method: String, _ path: String, query: [QueryItem] = [], headers: [String: String] = [:],
     body: String = "", from address: String = "127.0.0.1"
-  ) -> RequestID {
+  ) -> HTTPRequestID {
     lastNumber += 1
-    let id = RequestID(lastNumber)
+    let id = HTTPRequestID(lastNumber)
     let segments = path.split(separator: "/").map(String.init)
     let request = HTTPRequest(
       method: method, path: segments, query: query, headers: headers, body: Array(body.utf8),
@@ -358,10 +358,10 @@ extension HubBench {
       for connection in members[group] ?? [] { deliver(frame, to: connection) }
     case .join(let connection, let group): members[group, default: []].insert(connection)
     case .leave(let connection, let group): members[group]?.remove(connection)
-    case .holdBack(let connection): heldBack.insert(connection)
-    case .readOn(let connection): heldBack.remove(connection)
+    case .pauseReading(let connection): heldBack.insert(connection)
+    case .resumeReading(let connection): heldBack.remove(connection)
     case .respond(let response, let id): responses[id] = response
-    case .wake(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
+    case .setDeadline(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
     case .stop: isStopped = true
     case .close(let connection, let code, _):
       closeCodes[connection] = code
@@ -370,8 +370,8 @@ extension HubBench {
   }
 
   private mutating func deliver(_ frame: Frame, to connection: ConnectionID) {
-    for text in [frame.text] + frame.further {
-      frames[connection, default: []].append(Message(text, frameKey: frame.replaces))
+    for text in [frame.text] + frame.additional {
+      frames[connection, default: []].append(Message(text, frameKey: frame.replacementKey))
     }
   }
 }

@@ -15,12 +15,12 @@ import WebSocketTransport
 
     let first = tally.add(reason)
     #expect(tally.linesDue(at: start).isEmpty)
-    let further = (1...13).map { _ in tally.add(reason) }
+    let later = (1...13).map { _ in tally.add(reason) }
 
     let advice =
       "refused for the Host \"timer.example\"; if that is this server, start it with --host timer.example to let it in"
     #expect(first == LogLine(level: .warning, text: "a request was \(advice)"))
-    #expect(further == Array(repeating: nil, count: 13))
+    #expect(later == Array(repeating: nil, count: 13))
     #expect(tally.linesDue(at: start + 59).isEmpty)
     #expect(
       texts(tally.linesDue(at: start + 60)) == ["14 requests in the last minute were \(advice)"])

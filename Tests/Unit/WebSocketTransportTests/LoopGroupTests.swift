@@ -258,7 +258,7 @@ final class RunningGroup: Sendable {
           for number in 0..<(Int(words[1]) ?? 0) {
             actions.append(.send(frame("\(number)"), to: id))
           }
-        case "tick": actions.append(.wake(afterMicroseconds: 0))
+        case "tick": actions.append(.setDeadline(afterMicroseconds: 0))
         case "slow":
           Thread.sleep(forTimeInterval: 0.002)
           actions.append(.send(frame("done"), to: id))
@@ -274,7 +274,7 @@ final class RunningGroup: Sendable {
         }
       case .deadline:
         reportedInARow = 0
-        actions.append(.wake(afterMicroseconds: 0))
+        actions.append(.setDeadline(afterMicroseconds: 0))
       case .receivedBinary, .requested, .stopRequested, .reloadRequested: break
       }
     }

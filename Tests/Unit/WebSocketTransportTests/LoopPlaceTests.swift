@@ -8,7 +8,7 @@ import Testing
     let base = LoopPlace(number: number, census: nil).serialBase
 
     #expect(ConnectionID(base | (1 << 34 - 1) << 24 | 1 << 24 - 1).loopNumber == number)
-    #expect(RequestID(base + 1 << 57).loopNumber == number)
+    #expect(HTTPRequestID(base + 1 << 57).loopNumber == number)
   }
 
   @Test func `leaves the numbers of the first loop as they were`() {
@@ -22,13 +22,13 @@ import Testing
   @Test func `sums what each has told`() {
     var entries = [CensusEntry(census), CensusEntry(census)]
 
-    entries[0].tell(webSockets: 5, exchanges: 2, relays: 1)
-    entries[1].tell(webSockets: 3, exchanges: 0, relays: 0)
-    entries[0].tell(webSockets: 4, exchanges: 2, relays: 0)
+    entries[0].update(webSockets: 5, exchanges: 2, relays: 1)
+    entries[1].update(webSockets: 3, exchanges: 0, relays: 0)
+    entries[0].update(webSockets: 4, exchanges: 2, relays: 0)
 
-    #expect(entries[1].webSocketsInAll == 7)
-    #expect(entries[1].exchangesInAll == 2)
-    #expect(entries[1].relaysInAll == 0)
+    #expect(entries[1].totalWebSockets == 7)
+    #expect(entries[1].totalExchanges == 2)
+    #expect(entries[1].totalRelays == 0)
   }
 
   @Test func `gives each newcomer a number of its own`() {
@@ -37,7 +37,7 @@ import Testing
     #expect(entries[0].addWebSocket(to: 0) == 0)
     #expect(entries[1].addWebSocket(to: 0) == 1)
     // What was counted on the way in is not counted again.
-    entries[0].tell(webSockets: 1, exchanges: 0, relays: 0)
+    entries[0].update(webSockets: 1, exchanges: 0, relays: 0)
     #expect(entries[0].addWebSocket(to: 1) == 2)
   }
 
@@ -45,7 +45,7 @@ import Testing
     var entry = CensusEntry(nil)
 
     #expect(entry.addWebSocket(to: 41) == 41)
-    #expect(entry.webSocketsInAll == nil)
+    #expect(entry.totalWebSockets == nil)
   }
 
   @Test func `counts an address over all loops`() throws {
@@ -54,12 +54,12 @@ import Testing
     var counts = [AddressCounts(options, census), AddressCounts(options, census)]
     let address = IPAddress("192.0.2.1")
 
-    let first = counts[0].take(for: address)
-    let second = counts[1].take(for: address)
-    #expect(first?.isSurplus == false && second?.isSurplus == true)
+    let first = counts[0].acquireSlot(for: address)
+    let second = counts[1].acquireSlot(for: address)
+    #expect(first?.isOverLimit == false && second?.isOverLimit == true)
 
-    counts[0].giveBack(first)
-    counts[1].giveBack(second)
-    #expect(counts[1].take(for: address)?.isSurplus == false)
+    counts[0].releaseSlot(first)
+    counts[1].releaseSlot(second)
+    #expect(counts[1].acquireSlot(for: address)?.isOverLimit == false)
   }
 }

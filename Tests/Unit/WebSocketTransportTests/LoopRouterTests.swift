@@ -12,7 +12,7 @@ import Testing
   /// Knows a connection of each further loop.
   func router() -> LoopRouter {
     var router = LoopRouter(loopCount: 3)
-    for id in [second, third] { #expect(router.admits(.opened(id, Handshake())) == true) }
+    for id in [second, third] { #expect(router.admit(.opened(id, Handshake())) == true) }
     return router
   }
 
@@ -20,7 +20,7 @@ import Testing
   func routed(_ actions: [TransportAction], _ router: inout LoopRouter) -> [[TransportAction]] {
     var own: [TransportAction] = []
     router.route(actions, own: &own)
-    return [own, router.takeOutgoing(1), router.takeOutgoing(2)]
+    return [own, router.drainOutgoing(1), router.drainOutgoing(2)]
   }
 
   @Test func `hands what is for one connection to the loop that owns it`() {
@@ -40,7 +40,7 @@ import Testing
   @Test func `answers a request on the loop that it came by`() {
     var router = router()
     let base = LoopPlace(number: 2, census: nil).serialBase
-    let answer = TransportAction.respond(HTTPResponse(status: 200), to: RequestID(base + 1))
+    let answer = TransportAction.respond(HTTPResponse(status: 200), to: HTTPRequestID(base + 1))
 
     #expect(routed([answer], &router) == [[], [], [answer]])
   }
@@ -58,7 +58,7 @@ import Testing
     var router = router()
     _ = routed([.join(second, group), .join(third, group)], &router)
     if isClosed {
-      #expect(router.admits(.closed(second)) == true)
+      #expect(router.admit(.closed(second)) == true)
     } else {
       _ = routed([.leave(second, group)], &router)
     }
@@ -79,24 +79,24 @@ import Testing
   @Test func `keeps the deadline to itself and stops all`() {
     var router = router()
 
-    let routed = routed([.wake(afterMicroseconds: 5), .stop], &router)
+    let routed = routed([.setDeadline(afterMicroseconds: 5), .stop], &router)
 
-    #expect(routed == [[.wake(afterMicroseconds: 5), .stop], [.stop], [.stop]])
+    #expect(routed == [[.setDeadline(afterMicroseconds: 5), .stop], [.stop], [.stop]])
   }
 
   @Test func `lets nothing through from a connection that the server closed but its end`() {
     var router = router()
     _ = routed([.close(second, .policyViolation, reason: "")], &router)
 
-    #expect(router.admits(.received(second, [1])) == false)
-    #expect(router.admits(.received(third, [1])) == true)
-    #expect(router.admits(.closed(second)) == true)
-    #expect(router.admits(.closed(second)) == false)
+    #expect(router.admit(.received(second, [1])) == false)
+    #expect(router.admit(.received(third, [1])) == true)
+    #expect(router.admit(.closed(second)) == true)
+    #expect(router.admit(.closed(second)) == false)
   }
 
   @Test func `passes over who is gone`() {
     var router = router()
-    #expect(router.admits(.closed(second)) == true)
+    #expect(router.admit(.closed(second)) == true)
 
     let routed = routed([.send(frame, to: second), .join(second, group)], &router)
 

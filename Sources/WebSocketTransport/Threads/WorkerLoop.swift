@@ -3,37 +3,37 @@ import Synchronization
 
 /// A loop beside the first one, made, run and given up on a thread of its own. The first loop's thread
 /// owns this object.
-final class FurtherLoop {
-  let post: LoopPost
+final class WorkerLoop {
+  let channel: LoopChannel
   private let thread: LoopThread
   /// Passed once to let the loop run, and once more to let it go.
   private let gate = Semaphore()
-  private var isLetRun = false
+  private var isStarted = false
   private var isEnded = false
 
   /// Binds and listens; connections are accepted from `run` on.
-  init(_ options: TransportOptions, _ place: LoopPlace, firstBell: Bell) throws(TransportError) {
-    let post = LoopPost(firstBell: firstBell)
+  init(_ options: TransportOptions, _ place: LoopPlace, mainWaker: LoopWaker) throws(TransportError) {
+    let channel = LoopChannel(mainWaker: mainWaker)
     let gate = gate
-    let made = Made()
+    let startup = StartupResult()
     let thread = LoopThread {
       do throws(TransportError) {
         let loop = try ServiceLoop(options, place)
-        made.tell(nil)
+        startup.set(nil)
         gate.wait()
-        Self.run(loop, post)
+        Self.run(loop, channel)
         // libwebsockets is ended by one thread at a time, as it was started.
         withExtendedLifetime(loop) { gate.wait() }
       } catch {
-        made.tell(error)
+        startup.set(error)
       }
     }
     guard let thread else { throw .failed("no thread for loop \(place.number + 1)") }
-    if let error = made.wait() {
+    if let error = startup.wait() {
       thread.join()
       throw error
     }
-    self.post = post
+    self.channel = channel
     self.thread = thread
   }
 
@@ -41,8 +41,8 @@ final class FurtherLoop {
 
   /// Begins to accept connections.
   func run() {
-    guard !isLetRun else { return }
-    isLetRun = true
+    guard !isStarted else { return }
+    isStarted = true
     gate.signal()
   }
 
@@ -50,7 +50,7 @@ final class FurtherLoop {
   func end() {
     guard !isEnded else { return }
     isEnded = true
-    post.order { $0.finishes = true }
+    channel.enqueue { $0.finishes = true }
     run()
     gate.signal()
     thread.join()
@@ -58,52 +58,52 @@ final class FurtherLoop {
 
   /// The life of the loop, on its thread: at the end of each turn it reports what happened, and does what it is
   /// told. While the first loop is far behind it reads nothing more.
-  private static func run(_ loop: ServiceLoop, _ post: LoopPost) {
+  private static func run(_ loop: ServiceLoop, _ channel: LoopChannel) {
     var events: [TransportEvent] = []
     var counters = TransportCounters()
-    loop.turnEnded = { [unowned loop] in
-      loop.tellCensus()
+    loop.iterationEnded = { [unowned loop] in
+      loop.updateCensus()
       let now = loop.transportCounters
       if !events.isEmpty || now != counters {
         counters = now
-        post.report(events, counters)
+        channel.postEvents(events, counters)
         events.removeAll(keepingCapacity: true)
       }
-      obey(post.takeOrders(), loop)
-      while post.isFarAhead, !loop.isOver {
+      perform(channel.drainActions(), on: loop)
+      while channel.isEventQueueFull, !loop.isOver {
         // Rare, and a millisecond is less than what the first loop still has to do.
         uv_sleep(1)
-        obey(post.takeOrders(), loop)
+        perform(channel.drainActions(), on: loop)
       }
     }
-    post.hang(loop.bell)
+    channel.attach(loop.waker)
     loop.run { event, _ in
       // The bell has done its part: the turn ends with the orders.
       if case .woken = event { return }
       events.append(event)
     }
-    loop.turnEnded = nil
-    post.reportEnd()
+    loop.iterationEnded = nil
+    channel.postEnd()
   }
 
-  private static func obey(_ orders: OrderBatch, _ loop: ServiceLoop) {
-    if orders.reloadsCertificate { loop.reloadCertificate() }
-    loop.carryOut(orders.actions)
-    if orders.finishes { loop.finish() }
+  private static func perform(_ batch: ActionBatch, on loop: ServiceLoop) {
+    if batch.reloadsCertificate { loop.reloadCertificate() }
+    loop.carryOut(batch.actions)
+    if batch.finishes { loop.finish() }
   }
 
   /// How the making of a loop went, told once by one thread to another.
-  private final class Made: Sendable {
+  private final class StartupResult: Sendable {
     private let error = Mutex<TransportError?>(nil)
-    private let isTold = Semaphore()
+    private let isSet = Semaphore()
 
-    func tell(_ error: TransportError?) {
+    func set(_ error: TransportError?) {
       self.error.withLock { $0 = error }
-      isTold.signal()
+      isSet.signal()
     }
 
     func wait() -> TransportError? {
-      isTold.wait()
+      isSet.wait()
       return error.withLock { $0 }
     }
   }
