@@ -37,8 +37,8 @@ final class TimerEngine: Sendable {
       set { if kind == .times { times = newValue } else { ends = newValue } }
     }
 
-    mutating func takeAll() -> [AsyncStream<TimerState>.Continuation] {
-      times.takeAll() + ends.takeAll()
+    mutating func removeAll() -> [AsyncStream<TimerState>.Continuation] {
+      times.removeAll() + ends.removeAll()
     }
   }
 
@@ -118,7 +118,7 @@ final class TimerEngine: Sendable {
   private func forget(_ state: inout State) -> [AsyncStream<TimerState>.Continuation] {
     state.run = nil
     schedule(&state)
-    return state.streams.takeAll()
+    return state.streams.removeAll()
   }
 
   // MARK: The timer

@@ -245,10 +245,10 @@ extension SharedTimer {
   private func lastRepeat(from first: Instant, to now: Instant) -> Instant {
     guard isRunning, let length = settings.type.duration, length > .zero else { return first }
     let missed = (now - first).microseconds / length.microseconds
-    return missed < Self.repeatsToldOneByOne ? first : first + length * missed
+    return missed < Self.repeatsReportedSingly ? first : first + length * missed
   }
 
-  private static let repeatsToldOneByOne: Int64 = 16
+  private static let repeatsReportedSingly: Int64 = 16
 }
 
 /// A timer past its zero, and when that was.

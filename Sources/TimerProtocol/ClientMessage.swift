@@ -14,8 +14,8 @@ public struct ClientMessage: Equatable, Sendable {
 
 /// A request, checked: each value of it is within its bounds.
 public enum ClientRequest: Equatable, Sendable {
-  case change(TimerID, TimerChange, requestID: RequestKey?)
-  case finishAll(at: Instant?, requestID: RequestKey?)
+  case change(TimerID, TimerChange, idempotencyKey: IdempotencyKey?)
+  case finishAll(at: Instant?, idempotencyKey: IdempotencyKey?)
   case get(TimerID)
   case list
   /// A part of the list.
@@ -95,7 +95,7 @@ public enum TimerSelection: Hashable, Sendable {
 }
 
 /// A client's own name for a change, by which a repeated one is known: 1 to 64 bytes.
-public struct RequestKey: Hashable, Sendable {
+public struct IdempotencyKey: Hashable, Sendable {
   public let text: String
 
   /// nil when it is empty or too long.

@@ -69,7 +69,8 @@ enum Command: String, CaseIterable {
     case .pause: try fields.change(.pause)
     case .resume: try fields.change(.resume)
     case .finish: try fields.change(.finish(resetTime: fields.flag("resetTime")))
-    case .finishAll: .finishAll(at: try fields.instant("at"), requestID: try fields.requestKey())
+    case .finishAll:
+      .finishAll(at: try fields.instant("at"), idempotencyKey: try fields.idempotencyKey())
     case .reset: try fields.change(.reset)
     case .addRemainingTime:
       try fields.change(.addRemainingTime(fields.addedSeconds(), clamp: fields.flag("clamp")))

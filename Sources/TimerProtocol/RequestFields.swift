@@ -25,7 +25,7 @@ struct RequestFields {
       TimerChange(
         command, ifRevision: try revision("ifRevision", of: "revision"),
         ifRun: try revision("ifRun", of: "run"), at: try instant("at")),
-      requestID: try requestKey())
+      idempotencyKey: try idempotencyKey())
   }
 
   func start() throws(ErrorReply) -> TimerStart {
@@ -108,10 +108,10 @@ struct RequestFields {
     return id
   }
 
-  func requestKey() throws(ErrorReply) -> RequestKey? {
+  func idempotencyKey() throws(ErrorReply) -> IdempotencyKey? {
     guard let text = try string("requestId") else { return nil }
-    guard let key = RequestKey(text) else {
-      throw .badRequest("\"requestId\" has to be 1 to \(RequestKey.bytesMax) bytes long")
+    guard let key = IdempotencyKey(text) else {
+      throw .badRequest("\"requestId\" has to be 1 to \(IdempotencyKey.bytesMax) bytes long")
     }
     return key
   }

@@ -35,7 +35,8 @@ extension Server {
   /// Is steered by these signals from here on.
   func handleSignals(_ signals: ServerSignals) {
     let limit = drainSeconds + Self.endSeconds
-    loop.handleSignals(signals.signals, stopWithin: limit) { [writer, log, end = signals.end] reason in
+    loop.handleSignals(signals.signals, stopWithin: limit) {
+      [writer, log, end = signals.end] reason in
       switch reason {
       case .secondSignal: log.write(.info, "stopped at once, as asked by a second signal")
       case .timedOut: log.write(.error, "not stopped within \(limit) s; ended all the same")

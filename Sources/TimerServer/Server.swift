@@ -9,7 +9,7 @@ public import WebSocketTransport
 public final class Server {
   let loop: LoopGroup
   let writer: TimerWriter
-  private let mailbox: Mailbox<DiskNote>
+  private let mailbox: Mailbox<DiskEvent>
   private let tokens: TokenFeed
   private let clock: ServerClock
   private var wallClock: WallClockMonitor
@@ -51,7 +51,7 @@ public final class Server {
       log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
     tokens.watchFolder()
-    let mailbox = Mailbox<DiskNote>()
+    let mailbox = Mailbox<DiskEvent>()
     self.mailbox = mailbox
     writer = TimerWriter(folder: folder) { mailbox.post($0) }
     var actions = HubActions()
@@ -101,10 +101,10 @@ public final class Server {
     for line in wanted.log { log.write(line) }
   }
 
-  private func hear(_ note: DiskNote, at now: Instant, _ wanted: inout HubActions) {
+  private func hear(_ note: DiskEvent, at now: Instant, _ wanted: inout HubActions) {
     hub.handle(.disk(note), at: now, &wanted)
     // What the hub wants from here on is for the folder that it was just told of.
-    if case .restored = note { writer.goOn() }
+    if case .restored = note { writer.acknowledgeReplacement() }
   }
 
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {

@@ -49,7 +49,8 @@ public struct Frame: Sendable, Equatable {
   public var byteCount: Int { additional.reduce(text.count) { $0 + $1.count } }
 
   public init(
-    _ text: [UInt8], additional: [[UInt8]] = [], replacementKey: UInt64? = nil, isBinary: Bool = false
+    _ text: [UInt8], additional: [[UInt8]] = [], replacementKey: UInt64? = nil,
+    isBinary: Bool = false
   ) {
     self.text = text
     self.additional = additional

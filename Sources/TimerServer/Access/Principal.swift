@@ -37,21 +37,23 @@ struct Caller {
   }
 
   /// A change of this name, if it has one, as this caller's own.
-  func named(_ request: ClientRequest) -> NamedRequest? {
-    guard let key = request.requestKey, let fingerprint = request.fingerprint else { return nil }
-    return NamedRequest(
-      key: IdempotencyKey(key, of: grant.principal), fingerprint: fingerprint,
+  func named(_ request: ClientRequest) -> IdempotentRequest? {
+    guard let key = request.idempotencyKey, let fingerprint = request.fingerprint else {
+      return nil
+    }
+    return IdempotentRequest(
+      key: ScopedIdempotencyKey(key, of: grant.principal), fingerprint: fingerprint,
       network: grant.token == nil ? network : nil)
   }
 }
 
 /// A change's name, which stands for one change of one principal.
-struct IdempotencyKey: Hashable {
-  let key: RequestKey
+struct ScopedIdempotencyKey: Hashable {
+  let key: IdempotencyKey
   /// nil for a request that was kept by a server that did not keep whose it was: it may be anybody's.
   let principal: Principal?
 
-  init(_ key: RequestKey, of principal: Principal?) {
+  init(_ key: IdempotencyKey, of principal: Principal?) {
     self.key = key
     self.principal = principal
   }

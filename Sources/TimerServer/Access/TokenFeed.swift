@@ -36,7 +36,7 @@ final class TokenFeed {
     _ file: TokenFile, isNamed: Bool,
     changed: @escaping @Sendable (TokenFileContents) -> Void
   ) throws(TokenFileError) -> TokenFileWatch {
-    guard isNamed else { return TokenFileWatch(followingSoon: file, changed: changed) }
+    guard isNamed else { return TokenFileWatch(watchingLater: file, changed: changed) }
     do { return try TokenFileWatch(file, changed: changed) } catch { throw .disk(error) }
   }
 

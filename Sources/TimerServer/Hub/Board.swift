@@ -37,7 +37,7 @@ struct Board {
 
   /// What is kept of a timer beside its state.
   struct Notes: Equatable {
-    var answered: [AnsweredRequest] = []
+    var answered: [IdempotencyRecord] = []
     /// The last crossings of zero.
     var ends: [TimerEnd] = []
   }
@@ -214,7 +214,7 @@ struct Board {
   ///
   /// A named change of no timer is remembered all the same.
   mutating func adopt(
-    _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant
+    _ proposals: [Proposal], named: IdempotentRequest? = nil, at now: Instant
   ) -> TimerWrite {
     lastTicket += 1
     var change = PendingChange(ticket: lastTicket)
@@ -229,7 +229,7 @@ struct Board {
       slot.latest = proposal.after
       if let named {
         let request = named.answered(revision: revisions.last, at: now)
-        slot.latestNotes.answered = AnsweredRequest.keeping(
+        slot.latestNotes.answered = IdempotencyRecord.keeping(
           slot.latestNotes.answered, and: request, at: now)
         if proposal.after == nil { removals.append(.init(timer: proposal.id, request: request)) }
       }
@@ -382,7 +382,7 @@ struct Board {
 
   /// What the server remembers, when that has to be written beside the next change.
   private func serverRecord(
-    at now: Instant, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+    at now: Instant, removals: [ServerRecord.Removal] = [], unchanged: IdempotencyRecord? = nil
   ) -> ServerRecord? {
     let reading = clock.reading(at: now)
     var record = revisions.recordIfDue(reading, removals: removals, unchanged: unchanged)
@@ -518,7 +518,7 @@ struct Waiter {
   /// The timer whose state stands beside an error.
   var timer: TimerID?
   /// The name that the change was made under, for the one who made it.
-  var key: IdempotencyKey?
+  var key: ScopedIdempotencyKey?
   /// The timers that it may see.
   var scope = TimerScope.all
 

@@ -5,14 +5,14 @@ import TimerStorage
 /// A disk that was busy reports thousands of changes at once, each of which is shown to everybody who looks
 /// on: between two pieces the loop has its turn, so that no tick waits for all of them.
 struct DiskBacklog {
-  private var notes = Queue<DiskNote>()
+  private var notes = Queue<DiskEvent>()
 
   /// How many reports the hub hears at once.
   static let reportsMax = 8
 
   var isEmpty: Bool { notes.isEmpty }
 
-  mutating func append(_ more: [DiskNote]) {
+  mutating func append(_ more: [DiskEvent]) {
     for note in more {
       guard case .stored(let reports) = note else {
         notes.append(note)
@@ -25,5 +25,5 @@ struct DiskBacklog {
     }
   }
 
-  mutating func takeFirst() -> DiskNote? { notes.takeFirst() }
+  mutating func takeFirst() -> DiskEvent? { notes.takeFirst() }
 }

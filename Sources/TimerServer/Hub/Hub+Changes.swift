@@ -8,7 +8,7 @@ extension Hub {
   /// Makes proposals pending; the write is on its way to the disk.
   @discardableResult
   mutating func adopt(
-    _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant,
+    _ proposals: [Proposal], named: IdempotentRequest? = nil, at now: Instant,
     _ actions: inout HubActions
   ) -> UInt64 {
     var write = board.adopt(proposals, named: named, at: now)

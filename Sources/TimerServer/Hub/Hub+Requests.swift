@@ -66,7 +66,7 @@ extension Hub {
   // MARK: One timer
 
   private mutating func decide(
-    _ change: TimerChange, for id: TimerID, _ named: NamedRequest?, _ message: ClientMessage,
+    _ change: TimerChange, for id: TimerID, _ named: IdempotentRequest?, _ message: ClientMessage,
     by requester: Requester, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
     if let error = obstacle(to: id) { throw Postponed(error: error, timer: id) }
@@ -101,7 +101,8 @@ extension Hub {
   // MARK: All timers
 
   private mutating func finishAll(
-    _ press: Instant?, _ named: NamedRequest?, _ message: ClientMessage, by requester: Requester,
+    _ press: Instant?, _ named: IdempotentRequest?, _ message: ClientMessage,
+    by requester: Requester,
     _ grant: Grant, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
     for id in board.activeIDs where grant.scope.contains(id) {
@@ -142,7 +143,7 @@ extension Hub {
 
   /// Answers a change that was made under this name before; false when there was none.
   private mutating func isRepeated(
-    _ message: ClientMessage, _ named: NamedRequest?, by requester: Requester, _ grant: Grant,
+    _ message: ClientMessage, _ named: IdempotentRequest?, by requester: Requester, _ grant: Grant,
     at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) -> Bool {
     guard let named, let entry = ledger.entry(named.key, at: now) else { return false }

@@ -57,7 +57,7 @@ extension Hub {
     board.restoreClocks(contents, at: now)
     let contents = contents.moved(to: board.clock.reading(at: now))
     history = contents.history
-    ledger = RequestLedger()
+    ledger = IdempotencyCache()
     ledger.restore(contents, on: board.clock.reading(at: now))
     quarantine = Quarantine(contents)
     healthPage = HealthPage()

@@ -28,7 +28,7 @@ struct Hub {
   /// When countdowns come to zero. Apart from the other deadlines, so that thousands that are due at once keep no
   /// tick waiting.
   var zeros = DeadlineQueue<TimerID>()
-  var ledger = RequestLedger()
+  var ledger = IdempotencyCache()
   var lateEnds: LateEnds
   var counters = Counters()
   /// The transport's figures, as of the last HTTP request.

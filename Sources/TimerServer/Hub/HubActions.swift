@@ -35,7 +35,7 @@ struct HubActions {
 /// What happens to the hub.
 enum HubEvent {
   case transport(TransportEvent)
-  case disk(DiskNote)
+  case disk(DiskEvent)
   /// The file of tokens holds these now; nil when it is gone.
   case tokens(TokenBook?)
   /// The wall clock is so far ahead of the server clock from here on.
@@ -45,6 +45,7 @@ enum HubEvent {
 extension Frame {
   /// Messages that go out together; there is at least one.
   init(_ texts: [[UInt8]], replacementKey: UInt64? = nil) {
-    self.init(texts.first ?? [], additional: Array(texts.dropFirst()), replacementKey: replacementKey)
+    self.init(
+      texts.first ?? [], additional: Array(texts.dropFirst()), replacementKey: replacementKey)
   }
 }

@@ -4,10 +4,10 @@ import TimerStorage
 
 /// Changes by the names that clients gave them, so that one sent again is made once and answered as the
 /// first time.
-struct RequestLedger {
-  private var entries: [IdempotencyKey: Entry] = [:]
+struct IdempotencyCache {
+  private var entries: [ScopedIdempotencyKey: Entry] = [:]
   /// In the order in which they came, to be forgotten in that order.
-  private var order: [(key: IdempotencyKey, at: Instant)] = []
+  private var order: [(key: ScopedIdempotencyKey, at: Instant)] = []
   private var forgotten = 0
   /// So many of `order` were looked at when answers had to be let go.
   private var lightened = 0
@@ -31,7 +31,7 @@ struct RequestLedger {
     var state: State
 
     /// Whether it asked for the same, as far as that is known.
-    func isLike(_ named: NamedRequest) -> Bool {
+    func isLike(_ named: IdempotentRequest) -> Bool {
       fingerprint == nil || fingerprint == named.fingerprint
     }
   }
@@ -45,17 +45,20 @@ struct RequestLedger {
   }
 
   /// What became of the change of this name, as long as that is remembered.
-  func entry(_ key: IdempotencyKey, at now: Instant) -> Entry? {
-    guard let entry = entries[key] ?? entries[IdempotencyKey(key.key, of: nil)] else { return nil }
-    return entry.notedAt >= now - AnsweredRequest.remembered ? entry : nil
+  func entry(_ key: ScopedIdempotencyKey, at now: Instant) -> Entry? {
+    guard let entry = entries[key] ?? entries[ScopedIdempotencyKey(key.key, of: nil)] else {
+      return nil
+    }
+    return entry.notedAt >= now - IdempotencyRecord.retention ? entry : nil
   }
 
-  mutating func note(_ named: NamedRequest, _ state: State, at now: Instant) {
+  mutating func note(_ named: IdempotentRequest, _ state: State, at now: Instant) {
     note(named.key, named.fingerprint, named.network, state, at: now)
   }
 
   private mutating func note(
-    _ key: IdempotencyKey, _ fingerprint: RequestFingerprint?, _ network: String?, _ state: State,
+    _ key: ScopedIdempotencyKey, _ fingerprint: RequestFingerprint?, _ network: String?,
+    _ state: State,
     at now: Instant
   ) {
     forget(at: now)
@@ -66,7 +69,7 @@ struct RequestLedger {
     if entries.count > Self.entriesMax { makeRoom() }
   }
 
-  mutating func settle(_ key: IdempotencyKey, _ outcome: Outcome) {
+  mutating func settle(_ key: ScopedIdempotencyKey, _ outcome: Outcome) {
     guard entries[key] != nil else { return }
     entries[key]?.state = .made(outcome)
     answerBytes += outcome.byteCount
@@ -74,11 +77,11 @@ struct RequestLedger {
   }
 
   /// A change that was not made in the end may be sent again under its name.
-  mutating func drop(_ key: IdempotencyKey) {
+  mutating func drop(_ key: ScopedIdempotencyKey) {
     remove(key)
   }
 
-  private mutating func remove(_ key: IdempotencyKey) {
+  private mutating func remove(_ key: ScopedIdempotencyKey) {
     guard let entry = entries.removeValue(forKey: key) else { return }
     if case .made(let outcome) = entry.state { answerBytes -= outcome.byteCount }
   }
@@ -97,7 +100,7 @@ struct RequestLedger {
   }
 
   private mutating func forget(at now: Instant) {
-    while forgotten < order.count, order[forgotten].at < now - AnsweredRequest.remembered {
+    while forgotten < order.count, order[forgotten].at < now - IdempotencyRecord.retention {
       let (key, notedAt) = order[forgotten]
       if entries[key]?.notedAt == notedAt { remove(key) }
       forgotten += 1
@@ -141,27 +144,27 @@ struct RequestLedger {
     let shift = contents.server.clock?.shift(to: clock) ?? .zero
     found += (contents.server.unchanged ?? []).map { Found($0, of: nil, shift, removed: false) }
     for request in contents.requests {
-      let answered = AnsweredRequest(
+      let answered = IdempotencyRecord(
         requestId: request.requestId, revision: request.revision,
         at: Instant(Seconds(clamping: request.at)), fingerprint: request.fingerprint,
         principal: request.principal, network: request.network)
       found.append(
         Found(answered, of: TimerID(request.timer), .zero, removed: request.removed))
     }
-    let oldest = clock.server - AnsweredRequest.remembered
+    let oldest = clock.server - IdempotencyRecord.retention
     for request in found.sorted(by: { $0.at < $1.at }) where request.at >= oldest {
       restore(request)
     }
   }
 
   private struct Found {
-    let request: AnsweredRequest
+    let request: IdempotencyRecord
     /// nil where no timer was changed.
     let timer: TimerID?
     let at: Instant
     let removed: Bool
 
-    init(_ request: AnsweredRequest, of timer: TimerID?, _ shift: Seconds, removed: Bool) {
+    init(_ request: IdempotencyRecord, of timer: TimerID?, _ shift: Seconds, removed: Bool) {
       self.request = request
       self.timer = timer
       self.removed = removed
@@ -170,8 +173,8 @@ struct RequestLedger {
   }
 
   private mutating func restore(_ found: Found) {
-    guard let name = RequestKey(found.request.requestId) else { return }
-    let key = IdempotencyKey(name, of: found.request.principal.map(Principal.init(text:)))
+    guard let name = IdempotencyKey(found.request.requestId) else { return }
+    let key = ScopedIdempotencyKey(name, of: found.request.principal.map(Principal.init(text:)))
     let fingerprint = found.request.fingerprint.map(RequestFingerprint.init)
     var revisions: [TimerID: Int] = [:]
     if let entry = entries[key], entry.fingerprint == fingerprint,

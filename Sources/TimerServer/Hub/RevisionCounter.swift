@@ -43,7 +43,8 @@ struct RevisionCounter {
   /// A named removal, and a named change of nothing, always go with one: they leave no file that could tell the disk's
   /// register of them.
   func recordIfDue(
-    _ clock: ClockReading, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+    _ clock: ClockReading, removals: [ServerRecord.Removal] = [],
+    unchanged: IdempotencyRecord? = nil
   ) -> ServerRecord? {
     guard !removals.isEmpty || unchanged != nil || ceiling != storedCeiling else { return nil }
     return record(clock, removals: removals, unchanged: unchanged)
@@ -51,7 +52,8 @@ struct RevisionCounter {
 
   /// What to write, due or not.
   func record(
-    _ clock: ClockReading, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+    _ clock: ClockReading, removals: [ServerRecord.Removal] = [],
+    unchanged: IdempotencyRecord? = nil
   ) -> ServerRecord {
     ServerRecord(
       revisionCeiling: ceiling, removals: removals, unchanged: [unchanged].compactMap(\.self),
@@ -69,17 +71,17 @@ struct RevisionCounter {
   }
 }
 
-extension AnsweredRequest {
+extension IdempotencyRecord {
   /// How long a request is known by its name.
-  static let remembered: Seconds = 600
+  static let retention: Seconds = 600
   /// So many of one timer are kept in its file.
-  private static let keptInFile = 24
+  private static let perTimerMax = 24
 
   /// The ones to keep in a timer's file, the newest included.
   static func keeping(
-    _ older: [AnsweredRequest], and newest: AnsweredRequest, at now: Instant
-  ) -> [AnsweredRequest] {
-    let oldest = (now - remembered).sinceEpoch.inSeconds
-    return (older.filter { $0.at >= oldest } + [newest]).suffix(keptInFile)
+    _ older: [IdempotencyRecord], and newest: IdempotencyRecord, at now: Instant
+  ) -> [IdempotencyRecord] {
+    let oldest = (now - retention).sinceEpoch.inSeconds
+    return (older.filter { $0.at >= oldest } + [newest]).suffix(perTimerMax)
   }
 }

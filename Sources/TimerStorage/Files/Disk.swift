@@ -108,7 +108,7 @@ enum Disk {
   }
 
   /// Cuts the file to a length.
-  static func cut(_ file: FileHandle, to length: UInt64, _ path: String) throws(DiskError) {
+  static func truncate(_ file: FileHandle, to length: UInt64, _ path: String) throws(DiskError) {
     try check(files_truncate(file.fileDescriptor, Int64(length)), "truncate", path)
   }
 

@@ -43,7 +43,7 @@ final class FolderLock: Sendable {
   /// Writes down which process this is, for those who find the folder locked.
   func nameOwner(_ path: String) throws(DiskError) {
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-    try Disk.cut(file, to: 0, path)
+    try Disk.truncate(file, to: 0, path)
     let process = Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8)
     try Disk.write(process, to: file, at: 0, path)
   }

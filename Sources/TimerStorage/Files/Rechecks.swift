@@ -2,7 +2,7 @@
 /// leaves none, or half of one, in between.
 ///
 /// A look that finds something else ends the doubt, so that a second look counts only for what was found all the time.
-struct SecondLooks<Subject: Hashable, Finding: Equatable> {
+struct Rechecks<Subject: Hashable, Finding: Equatable> {
   private var doubts: [Subject: Doubt] = [:]
   private var doubtsEver: UInt64 = 0
 
@@ -15,7 +15,7 @@ struct SecondLooks<Subject: Hashable, Finding: Equatable> {
   var subjects: [Subject] { Array(doubts.keys) }
 
   /// The number of the second look that has to be made; nil when one is coming already.
-  mutating func expect(_ subject: Subject, finding: Finding) -> UInt64? {
+  mutating func schedule(_ subject: Subject, finding: Finding) -> UInt64? {
     guard doubts[subject]?.finding != finding else { return nil }
     doubtsEver += 1
     doubts[subject] = Doubt(finding: finding, number: doubtsEver)
@@ -28,7 +28,7 @@ struct SecondLooks<Subject: Hashable, Finding: Equatable> {
   }
 
   /// What the second look with this number has to find; nil when it is not wanted any more.
-  mutating func take(_ subject: Subject, _ number: UInt64) -> Finding? {
+  mutating func complete(_ subject: Subject, _ number: UInt64) -> Finding? {
     guard let doubt = doubts[subject], doubt.number == number else { return nil }
     doubts[subject] = nil
     return doubt.finding

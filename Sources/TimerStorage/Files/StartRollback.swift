@@ -4,12 +4,12 @@ import Foundation
 ///
 /// Several servers may be started on one folder at once: only what this one made goes, and only while the folder is its
 /// own.
-final class StartTraces {
+final class StartRollback {
   private let inside: String
   /// Folders that were made here, and by nobody else, the outermost first.
   private var folders: [String] = []
   /// The lock that is held.
-  private var held: FolderLock?
+  private var heldLock: FolderLock?
   /// Files inside that were not there before, the lock the last of them.
   private var files: [String] = []
 
@@ -28,13 +28,13 @@ final class StartTraces {
     let missing = ["log", "history", "lock"].map { inside + "/" + $0 }
       .filter { Disk.place($0) == nil }
     let lock = try FolderLock(inside + "/lock")
-    (held, files) = (lock, missing)
+    (heldLock, files) = (lock, missing)
     return lock
   }
 
   /// Takes back what was made.
-  func remove() {
-    if let held, let place = held.place, place == Disk.place(inside + "/lock") {
+  func rollBack() {
+    if let heldLock, let place = heldLock.place, place == Disk.place(inside + "/lock") {
       // The lock, as the last, keeps others away from the rest.
       for file in files { try? Disk.remove(file) }
     }

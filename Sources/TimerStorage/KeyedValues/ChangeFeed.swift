@@ -23,7 +23,7 @@ final class ChangeFeed: Sendable {
     /// Of the files when they were looked through last; 0: they were not.
     var digest: UInt64 = 0
     /// Hashes of the files as they were written or told last; a nil: it was gone.
-    var seen: [FileName: Int?] = [:]
+    var known: [FileName: Int?] = [:]
   }
 
   init(_ folder: SharedFolder, isWatched: Bool) {
@@ -41,20 +41,20 @@ final class ChangeFeed: Sendable {
   func watch() {
     guard isWatched else { return }
     let isPollDue = state.withLock { state in
-      follow(&state)
+      startWatching(&state)
       guard state.watcher == nil, !state.isOver, !state.isPolling else { return false }
       state.isPolling = true
       return true
     }
     guard isPollDue else { return }
-    queue.async { [weak self] in self?.learn() }
-    pollSoon(0)
+    queue.async { [weak self] in self?.recordPresent() }
+    schedulePoll(0)
   }
 
-  private func follow(_ state: inout State) {
+  private func startWatching(_ state: inout State) {
     guard state.watcher == nil, !state.isOver else { return }
     state.watcher = try? FolderWatcher(folder.path, queue: queue) { [weak self] names in
-      self?.look(at: names)
+      self?.scan(at: names)
     } gone: { [weak self] in
       self?.watchAgain()
     }
@@ -63,19 +63,19 @@ final class ChangeFeed: Sendable {
   // MARK: Without the system's help
 
   /// Remembers what the files hold, so that only what changes from here on is news.
-  private func learn() {
+  private func recordPresent() {
     try? folder.read { contents in
       for name in try contents.fileNames() {
         let hash = hash(try contents.read(name))
         state.withLock { state in
-          if state.seen[name] == nil { state.seen[name] = .some(hash) }
+          if state.known[name] == nil { state.known[name] = .some(hash) }
         }
       }
     }
   }
 
   /// `seconds`: how long the last look took.
-  private func pollSoon(_ seconds: Double) {
+  private func schedulePoll(_ seconds: Double) {
     let pause = FolderPolling.pause(afterLookOf: seconds)
     queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
   }
@@ -83,16 +83,16 @@ final class ChangeFeed: Sendable {
   private func poll() {
     let (digest, seconds) = FolderPolling.digest(ofFilesIn: folder.path)
     let (isNews, isDone) = state.withLock { state in
-      follow(&state)
+      startWatching(&state)
       let isDone = state.watcher != nil || state.isOver
       defer { (state.digest, state.isPolling) = (digest, !isDone) }
       // What happened between the last look and the first watch is told by nobody else.
       return (!state.isOver && (digest != state.digest || isDone), isDone)
     }
-    if isNews { look(at: nil) }
+    if isNews { scan(at: nil) }
     guard !isDone else { return }
     // What changed is read once, so that its time is not counted.
-    pollSoon(seconds)
+    schedulePoll(seconds)
   }
 
   /// The folder is not where it was; there may be another one by now, or a little later.
@@ -103,7 +103,7 @@ final class ChangeFeed: Sendable {
     }
     withExtendedLifetime(gone) {}
     watch()
-    look(at: nil)
+    scan(at: nil)
   }
 
   func stream() -> AsyncStream<JSONFileStore.Change> {
@@ -132,28 +132,30 @@ final class ChangeFeed: Sendable {
   // MARK: News
 
   /// A step of our own, while nobody else can change anything.
-  func note(_ step: FolderStep) {
+  func recordOwn(_ step: FolderStep) {
     state.withLock { state in
-      for change in step.changes { state.seen[change.fileName] = .some(hash(change.contents)) }
+      for change in step.changes { state.known[change.fileName] = .some(hash(change.contents)) }
     }
-    tell(step.changes.map { ($0.fileName, $0.contents != nil) }, .thisStore)
+    notify(step.changes.map { ($0.fileName, $0.contents != nil) }, .thisStore)
   }
 
   /// On the queue. Where a file can't be read, the next event for it is another chance.
-  private func look(at names: [FileName]?) {
+  private func scan(at names: [FileName]?) {
     let changes = try? folder.read { contents in
-      let all = try names ?? contents.fileNames() + state.withLock { Array($0.seen.keys) }
-      return try Set(all.filter(\.isValue)).sorted().filter { try isNews($0, contents.read($0)) }
-        .map { ($0, contents.has($0)) }
+      let all = try names ?? contents.fileNames() + state.withLock { Array($0.known.keys) }
+      return try Set(all.filter(\.isValue)).sorted().filter {
+        try recordIfNew($0, contents.read($0))
+      }
+      .map { ($0, contents.has($0)) }
     }
-    if let changes { tell(changes, .elsewhere) }
+    if let changes { notify(changes, .elsewhere) }
   }
 
-  private func isNews(_ name: FileName, _ contents: Data?) -> Bool {
+  private func recordIfNew(_ name: FileName, _ contents: Data?) -> Bool {
     state.withLock { state in
       let hash = hash(contents)
-      if let known = state.seen[name], known == hash { return false }
-      state.seen[name] = .some(hash)
+      if let known = state.known[name], known == hash { return false }
+      state.known[name] = .some(hash)
       return true
     }
   }
@@ -164,7 +166,7 @@ final class ChangeFeed: Sendable {
   }
 
   /// In the order of the steps: the queue keeps it, and calls those who listen while no lock is held.
-  private func tell(_ files: [(FileName, isThere: Bool)], _ origin: JSONFileStore.Change.Origin) {
+  private func notify(_ files: [(FileName, isThere: Bool)], _ origin: JSONFileStore.Change.Origin) {
     let changes = files.compactMap { name, isThere in
       name.key.map {
         JSONFileStore.Change(key: $0, kind: isThere ? .stored : .removed, origin: origin)

@@ -218,7 +218,7 @@ extension JSONFileStore {
   func change<Result>(
     _ decide: (SharedFolder.Contents) throws -> (step: FolderStep, result: Result)
   ) throws -> Result {
-    let result = try folder.change(settled: feed.note, decide)
+    let result = try folder.change(committed: feed.recordOwn, decide)
     feed.watch()
     return result
   }

@@ -24,13 +24,13 @@ public struct JSONFolder {
   /// Files whose contents no log has: a name without them would be all that a power cut leaves.
   private var unlogged: Set<FileName> = []
   /// Files that are not ours to replace for now; what they are to become stays in the log.
-  private var heldBack: Set<FileName> = []
+  private var protectedFiles: Set<FileName> = []
   /// Files whose contents are nobody's but an editor's: they are put aside before something else takes their place.
-  private var precious: Set<FileName> = []
+  private var keptWhenReplaced: Set<FileName> = []
   /// Files that were put aside so, with where they are.
   private var putAside: [(fileName: FileName, place: String)] = []
   /// Something that is held back is not in the log yet.
-  private var isToBeCarried = false
+  private var isLogIncomplete = false
   /// Files that were to be written or removed, and are not what they were when they were looked at last.
   private var contested: Set<FileName> = []
   /// The files as we wrote or read them last, to tell changes by others.
@@ -38,8 +38,8 @@ public struct JSONFolder {
   /// What those files held, to tell at the next start what was put there after the last change.
   private var seen = SeenContents()
   /// Whether a file that somebody else has changed is left until it was looked at.
-  var sparesChangesByOthers = false {
-    didSet { seen.isComplete = sparesChangesByOthers }
+  var preservesChangesByOthers = false {
+    didSet { seen.isComplete = preservesChangesByOthers }
   }
 
   /// A log that grows beyond this is emptied though changes keep coming.
@@ -61,7 +61,7 @@ public struct JSONFolder {
     for change in found.steps.flatMap(\.changes) { put(change) }
     recovered(&self, found)
     try removeLeftovers()
-    try log.cutTail()
+    try log.truncateTail()
     try checkpoint()
   }
 
@@ -90,12 +90,12 @@ public struct JSONFolder {
   }
 
   /// Cuts off what a crash tore at the end of the log.
-  mutating func cutTornEnd() throws(DiskError) {
-    try log.cutTail()
+  mutating func truncateTornEnd() throws(DiskError) {
+    try log.truncateTail()
   }
 
   /// Whether a file waits to be written.
-  func isToBeWritten(_ fileName: FileName) -> Bool {
+  func isPendingWrite(_ fileName: FileName) -> Bool {
     unwritten[fileName].map { $0 != nil } ?? false
   }
 
@@ -107,7 +107,7 @@ public struct JSONFolder {
 
   /// Has a file written with the others, as the log has it.
   mutating func put(_ change: FileChange) {
-    seen.note(change.contents, of: change.fileName)
+    seen.record(change.contents, of: change.fileName)
     follow(change)
   }
 
@@ -182,12 +182,12 @@ public struct JSONFolder {
     }
     let contents: Data
     do { contents = try Disk.read(path) } catch {
-      seen.noteUnreadable(fileName)
+      seen.recordUnreadable(fileName)
       throw error
     }
     let hash = SeenContents.hash(contents)
     known[fileName]?.hash = hash
-    seen.note(hash, of: fileName)
+    seen.record(hash, of: fileName)
     return contents
   }
 
@@ -216,7 +216,7 @@ public struct JSONFolder {
   }
 
   /// Whether a file holds what we know it to hold, though somebody has touched it; from here on that is no change.
-  mutating func isOnlyTouched(_ fileName: FileName) -> Bool {
+  mutating func acceptIfOnlyTouched(_ fileName: FileName) -> Bool {
     guard let known = known[fileName], let signature = signature(of: fileName),
       signature.size == known.signature.size,
       let contents = try? Disk.read(filePath(fileName)), SeenContents.hash(contents) == known.hash
@@ -237,53 +237,55 @@ public struct JSONFolder {
 
   /// The file is not ours to replace: what it is to become waits in the log. `contents` is what it was to hold so far,
   /// and no longer does.
-  mutating func holdBack(_ fileName: FileName, keeping contents: Data? = nil) {
-    heldBack.insert(fileName)
+  mutating func protect(_ fileName: FileName, keeping contents: Data? = nil) {
+    protectedFiles.insert(fileName)
     guard let contents, unwritten[fileName] == nil else { return }
     unwritten.updateValue(contents, forKey: fileName)
-    isToBeCarried = true
+    isLogIncomplete = true
   }
 
   /// The file may be replaced again.
-  mutating func release(_ fileName: FileName) {
-    heldBack.remove(fileName)
+  mutating func unprotect(_ fileName: FileName) {
+    protectedFiles.remove(fileName)
   }
 
   /// Whether the file is left as it is for now.
-  func isHeldBack(_ fileName: FileName) -> Bool {
-    heldBack.contains(fileName)
+  func isProtected(_ fileName: FileName) -> Bool {
+    protectedFiles.contains(fileName)
   }
 
   /// Files that were left as they were, and are gone.
-  var namesHeldBackAndGone: [FileName] { heldBack.filter { !hasFile($0) } }
+  var namesProtectedAndGone: [FileName] { protectedFiles.filter { !hasFile($0) } }
 
   /// A file that is held back, and is to be put aside in the end, stays what it is though the log has something else
   /// for it: the log's next entry says so, and a start knows whose file it was.
-  private mutating func noteKept(_ fileNames: [FileName]) {
-    for name in fileNames where heldBack.contains(name) && precious.contains(name) {
-      if let hash = known[name]?.hash, hash != 0 { seen.note(hash, of: name) }
+  private mutating func recordKept(_ fileNames: [FileName]) {
+    for name in fileNames where protectedFiles.contains(name) && keptWhenReplaced.contains(name) {
+      if let hash = known[name]?.hash, hash != 0 { seen.record(hash, of: name) }
     }
   }
 
   /// Has a file put aside, and not lost, when it is to be replaced or removed.
   mutating func keepWhenReplaced(_ fileName: FileName) {
-    precious.insert(fileName)
+    keptWhenReplaced.insert(fileName)
   }
 
   /// The file is an ordinary one again: what was kept in the log instead of it is no longer to come into its place.
-  mutating func keepNoLonger(_ fileName: FileName) {
-    guard precious.remove(fileName) != nil, heldBack.remove(fileName) != nil else { return }
+  mutating func stopKeeping(_ fileName: FileName) {
+    guard keptWhenReplaced.remove(fileName) != nil, protectedFiles.remove(fileName) != nil else {
+      return
+    }
     unwritten.removeValue(forKey: fileName)
   }
 
   /// Takes the names of files that were put aside since they were replaced, and where they are.
-  mutating func takePutAside() -> [(fileName: FileName, place: String)] {
+  mutating func drainPutAside() -> [(fileName: FileName, place: String)] {
     defer { putAside = [] }
     return putAside
   }
 
   /// Takes the names of files that were left since somebody else has changed them.
-  mutating func takeContested() -> [FileName] {
+  mutating func drainContested() -> [FileName] {
     defer { contested = [] }
     return Array(contested)
   }
@@ -352,11 +354,11 @@ public struct JSONFolder {
       // Refused, so that no file comes to hold it: the next entry has to tell what is really there.
       seen.restore(former)
       // A log that has no name any more is nobody else's.
-      if log.place == nil || isLogOurs() { log.retract(to: end) } else { log.doubt() }
+      if log.place == nil || isLogOurs() { log.retract(to: end) } else { log.markInDoubt() }
       throw error
     }
     for change in steps.flatMap(\.changes) { follow(change) }
-    noteKept(steps.flatMap(\.changes).map(\.fileName))
+    recordKept(steps.flatMap(\.changes).map(\.fileName))
   }
 
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
@@ -391,7 +393,7 @@ public struct JSONFolder {
   /// Writes these files as far as they are behind.
   mutating func writeFiles(of fileNames: ArraySlice<FileName>) -> [DiskError] {
     var errors: [DiskError] = []
-    for fileName in fileNames where !heldBack.contains(fileName) {
+    for fileName in fileNames where !protectedFiles.contains(fileName) {
       guard let contents = unwritten[fileName] else { continue }
       do {
         guard try replace(fileName, contents) else { continue }
@@ -406,13 +408,13 @@ public struct JSONFolder {
   }
 
   /// Whether any file is not what the log says, and can be.
-  public var isBehind: Bool { unwritten.keys.contains { !heldBack.contains($0) } }
+  public var isBehind: Bool { unwritten.keys.contains { !protectedFiles.contains($0) } }
   /// Those files.
-  var fileNamesBehind: [FileName] { unwritten.keys.filter { !heldBack.contains($0) } }
+  var fileNamesBehind: [FileName] { unwritten.keys.filter { !protectedFiles.contains($0) } }
   public var isCheckpointDue: Bool { log.length > Self.logBytesMax }
   /// Whether anything is in the log only that could be in its file.
   public var isCheckpointed: Bool {
-    guard !log.isInDoubt, unsynced.isEmpty, !isBehind, !isToBeCarried else { return false }
+    guard !log.isInDoubt, unsynced.isEmpty, !isBehind, !isLogIncomplete else { return false }
     return unwritten.isEmpty ? log.length == 0 : log.isEmpty
   }
 
@@ -432,19 +434,19 @@ public struct JSONFolder {
       throw error
     }
     unsynced = [:]
-    seen.noteSync()
+    seen.recordSync()
     if !unwritten.isEmpty {
       let waiting = unwritten.map {
         FileChange($0, $1, isGoneAlready: goneAlready.contains($0))
       }
       try log.begin(with: FolderStep(waiting), seen: &seen)
-      noteKept(waiting.map(\.fileName))
+      recordKept(waiting.map(\.fileName))
     } else if staysBusy {
-      try log.beginAnew()
+      try log.restart()
     } else {
       try log.clear()
     }
-    isToBeCarried = false
+    isLogIncomplete = false
   }
 
   /// Whether the file was written or removed; not while it is another one than we know.
@@ -452,15 +454,15 @@ public struct JSONFolder {
     _ fileName: FileName, _ contents: Data?
   ) throws(DiskError) -> Bool {
     let signature = signature(of: fileName)
-    if sparesChangesByOthers, fileName.isValue, let signature,
+    if preservesChangesByOthers, fileName.isValue, let signature,
       signature != known[fileName]?.signature
     {
       contested.insert(fileName)
       return false
     }
-    if precious.contains(fileName) {
+    if keptWhenReplaced.contains(fileName) {
       if signature != nil { putAside.append((fileName, try quarantine(fileName))) }
-      precious.remove(fileName)
+      keptWhenReplaced.remove(fileName)
     }
     guard let contents else {
       if hasFile(fileName), !goneAlready.contains(fileName) { try Disk.remove(filePath(fileName)) }

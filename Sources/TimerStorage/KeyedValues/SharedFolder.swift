@@ -14,7 +14,7 @@ final class SharedFolder: Sendable {
 
   private struct State {
     /// Whether what dead processes left beside files was cleared away.
-    var isTidy = false
+    var isCleaned = false
     /// Whether the folder's own name is on the disk, as far as this process has seen.
     var isMade = false
     /// Files that may not be on the disk as they are: a sync failed, and what was there could not be put back.
@@ -75,7 +75,7 @@ final class SharedFolder: Sendable {
   /// Reads while nobody changes anything.
   func read<Result>(_ body: (Contents) throws -> Result) throws -> Result {
     guard Disk.signature(path) != nil else { return try body(Contents(path: path)) }
-    if let result = try readSettled(body) { return result }
+    if let result = try readIfLogIsEmpty(body) { return result }
     // A step was left half done. Where it can't be finished, as in a folder that nobody can write to or that is a
     // server's, the log tells what the files will hold.
     try? change { _ in (FolderStep([]), ()) }
@@ -85,19 +85,19 @@ final class SharedFolder: Sendable {
   }
 
   private func logged() throws(DiskError) -> [FileName: Data?] {
-    guard !isSettled else { return [:] }
+    guard !isLogEmpty else { return [:] }
     let changes = try ChangeLog.steps(in: logPath).flatMap(\.changes)
     return Dictionary(changes.map { ($0.fileName, $0.contents) }) { $1 }
   }
 
   /// nil when a step has to be finished first.
-  private func readSettled<Result>(_ body: (Contents) throws -> Result) throws -> Result? {
+  private func readIfLogIsEmpty<Result>(_ body: (Contents) throws -> Result) throws -> Result? {
     try locked(alone: false) {
-      isSettled ? try body(Contents(path: path)) : nil
+      isLogEmpty ? try body(Contents(path: path)) : nil
     }
   }
 
-  private var isSettled: Bool {
+  private var isLogEmpty: Bool {
     Disk.signature(logPath).map { $0.size == 0 } ?? true
   }
 
@@ -108,14 +108,14 @@ final class SharedFolder: Sendable {
   /// Decides on a step while nobody else reads or changes anything, and returns once the step is on the disk;
   /// where it throws, nothing has changed. `settled` is called before others may go on.
   func change<Result>(
-    settled: (FolderStep) -> Void = { _ in },
+    committed: (FolderStep) -> Void = { _ in },
     _ decide: (Contents) throws -> (step: FolderStep, result: Result)
   ) throws -> Result {
     try make()
     return try locked(alone: true) {
       let owner = try lockOutOwners()
       defer { withExtendedLifetime(owner) {} }
-      try settle()
+      try finishPendingStep()
       let contents = Contents(path: path)
       let (step, result) = try decide(contents)
       let news = FolderStep(
@@ -123,7 +123,7 @@ final class SharedFolder: Sendable {
           try isUncertain($0.fileName) || contents.read($0.fileName) != $0.contents
         })
       try apply(news, in: contents)
-      if !news.changes.isEmpty { settled(news) }
+      if !news.changes.isEmpty { committed(news) }
       return result
     }
   }
@@ -148,8 +148,8 @@ final class SharedFolder: Sendable {
   }
 
   /// Finishes what another process left half done.
-  private func settle() throws(DiskError) {
-    if !isSettled {
+  private func finishPendingStep() throws(DiskError) {
+    if !isLogEmpty {
       do throws(DiskError) {
         _ = try JSONFolder(path: path) { folder, found in
           if let damaged = found.damaged {
@@ -161,12 +161,12 @@ final class SharedFolder: Sendable {
         markEmptiedLog()
         throw error
       }
-    } else if !state.withLock({ $0.isTidy }) {
+    } else if !state.withLock({ $0.isCleaned }) {
       for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
         try Disk.remove(path + "/" + name.text)
       }
     }
-    state.withLock { $0.isTidy = true }
+    state.withLock { $0.isCleaned = true }
   }
 
   /// An emptied log has to stay empty: an entry that came back after a power cut would undo later steps. Where that is

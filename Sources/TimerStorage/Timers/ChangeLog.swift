@@ -66,7 +66,7 @@ struct ChangeLog {
   static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, found: Found) {
     var (log, found) = try read(path)
     if log.file == nil { try log.clear() }
-    try log.cutTail()
+    try log.truncateTail()
     return (log, found)
   }
 
@@ -84,10 +84,10 @@ struct ChangeLog {
   var isChangedByOthers: Bool { Disk.size(path).map { UInt64($0) != room } ?? false }
 
   /// Cuts off what lies behind the last whole entry: once a torn one is written over, it must not count again.
-  mutating func cutTail() throws(DiskError) {
+  mutating func truncateTail() throws(DiskError) {
     guard !isInDoubt, let file, room > length else { return }
     do {
-      try cut(file, to: length)
+      try truncate(file, to: length)
       try Disk.syncData(file, path)
     } catch {
       isInDoubt = true
@@ -121,7 +121,7 @@ struct ChangeLog {
   }
 
   /// What was appended last is not to count, and can't be taken back: it was refused in the end.
-  mutating func doubt() {
+  mutating func markInDoubt() {
     isInDoubt = true
   }
 
@@ -185,7 +185,7 @@ struct ChangeLog {
       let page = length / Self.pageBytes * Self.pageBytes
       let kept = try Disk.read(file, from: page, count: Int(length - page), path)
       if !kept.isEmpty { try Disk.write(kept, to: file, at: page, path) }
-      try cut(file, to: length)
+      try truncate(file, to: length)
       try Disk.syncData(file, path)
     } catch {
       isInDoubt = true
@@ -203,8 +203,8 @@ struct ChangeLog {
   private static let busyBytes: UInt64 = 16 << 10
   private static let roomAheadMax: UInt64 = 4 << 20
 
-  private mutating func cut(_ file: FileHandle, to length: UInt64) throws(DiskError) {
-    try Disk.cut(file, to: length, path)
+  private mutating func truncate(_ file: FileHandle, to length: UInt64) throws(DiskError) {
+    try Disk.truncate(file, to: length, path)
     room = length
   }
 
@@ -215,7 +215,7 @@ struct ChangeLog {
 
   /// Forgets all entries, as `clear` does, but keeps the room that they took: for a log that is busy, and would
   /// only have to grow again.
-  mutating func beginAnew() throws(DiskError) {
+  mutating func restart() throws(DiskError) {
     guard !isInDoubt else { return try clear() }
     var bytes = Data()
     var seen = SeenContents()
@@ -232,7 +232,7 @@ struct ChangeLog {
   mutating func clear() throws(DiskError) {
     if let file, !isInDoubt {
       // That need not be durable: entries that came back after a power cut say what the files say.
-      try cut(file, to: 0)
+      try truncate(file, to: 0)
       forget()
       return
     }
@@ -362,7 +362,7 @@ struct ChangeLog {
     private(set) var hasGap = false
 
     init(of bytes: Data) {
-      let all = wholeEntries(in: bytes)
+      let all = completeEntries(in: bytes)
       found.newerVersion = ChangeLog.newerVersion(bytes)
       generation = all.map(\.generation).max() ?? 0
       let entries = all.filter { $0.generation == generation }
@@ -422,7 +422,7 @@ struct ChangeLog {
     return version > Self.version ? version : nil
   }
 
-  private static func wholeEntries(in bytes: Data) -> [Entry] {
+  private static func completeEntries(in bytes: Data) -> [Entry] {
     var entries: [Entry] = []
     var rest = bytes[...]
     while let start = rest.firstRange(of: mark)?.lowerBound {
@@ -548,17 +548,17 @@ struct SeenContents {
   }
 
   /// The file was read, or is to be this without an entry.
-  mutating func note(_ contents: Data?, of fileName: FileName) {
-    note(contents.map(Self.hash) ?? 0, of: fileName)
+  mutating func record(_ contents: Data?, of fileName: FileName) {
+    record(contents.map(Self.hash) ?? 0, of: fileName)
   }
 
   /// There is a file, and it can't be read: what it holds is not known.
-  mutating func noteUnreadable(_ fileName: FileName) {
+  mutating func recordUnreadable(_ fileName: FileName) {
     if fileName.isValue { hashes[fileName] = [] }
   }
 
   /// The same by its hash.
-  mutating func note(_ hash: UInt64, of fileName: FileName) {
+  mutating func record(_ hash: UInt64, of fileName: FileName) {
     guard fileName.isValue else { return }
     var seen = hashes[fileName] ?? []
     guard seen.last != hash else { return }
@@ -567,7 +567,7 @@ struct SeenContents {
   }
 
   /// All files were synced: nothing older is on the disk any more.
-  mutating func noteSync() {
+  mutating func recordSync() {
     for (fileName, seen) in hashes where seen.count > 1 { hashes[fileName] = seen.suffix(1) }
     hashes = hashes.filter { $0.value != [0] || !isComplete }
   }

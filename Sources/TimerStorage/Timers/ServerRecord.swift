@@ -11,7 +11,7 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   /// register takes it from here.
   public var removals: [Removal]
   /// The request that this was written with, if it changed no timer; nil where there is none.
-  public var unchanged: [AnsweredRequest]?
+  public var unchanged: [IdempotencyRecord]?
   /// What the clocks said when it was written.
   public var clock: ClockReading?
   /// The last readings of earlier starts of the machine that files may still refer to, oldest first.
@@ -20,21 +20,21 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   /// A removal that was answered.
   public struct Removal: Codable, Hashable, Sendable {
     public let timer: String
-    public let request: AnsweredRequest
+    public let request: IdempotencyRecord
 
-    public init(timer: TimerID, request: AnsweredRequest) {
+    public init(timer: TimerID, request: IdempotencyRecord) {
       self.timer = timer.name
       self.request = request
     }
 
-    fileprivate init(timer: String, request: AnsweredRequest) {
+    fileprivate init(timer: String, request: IdempotencyRecord) {
       self.timer = timer
       self.request = request
     }
   }
 
   public init(
-    revisionCeiling: Int = 0, removals: [Removal] = [], unchanged: [AnsweredRequest] = [],
+    revisionCeiling: Int = 0, removals: [Removal] = [], unchanged: [IdempotencyRecord] = [],
     clock: ClockReading? = nil
   ) {
     version = Self.currentVersion

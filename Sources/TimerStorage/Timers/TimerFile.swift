@@ -27,7 +27,7 @@ struct TimerFile: Decodable {
   var changedAt: Double?
   var runChangedAt: Double?
   var clock: ClockReading?
-  var answered: [AnsweredRequest]?
+  var answered: [IdempotencyRecord]?
   var ends: [EndFile]?
   /// Those of `ends` that nobody was sent, or, of a server that kept no others, all of them.
   var untoldEnds: [Double]?

@@ -65,7 +65,7 @@ extension TimerFolder {
     case .gone: throw placeTrouble ?? Self.unknownTrouble
     case .inside:
       // A process that owned the folder meanwhile may have changed all that is known here.
-      if hasOtherOwner { return try takeUp() }
+      if hadOtherOwner { return try switchToOther() }
       try recoverInside()
     case .otherFolder(let place):
       if let contents = try recover(from: place) { return contents }
@@ -82,7 +82,7 @@ extension TimerFolder {
 
   /// Whether somebody else's server was here since the lock was taken away: another process named itself in it, the log
   /// has other entries, or the server's record is not the one that was written last.
-  private var hasOtherOwner: Bool {
+  private var hadOtherOwner: Bool {
     guard !isLockAtItsPath else { return false }
     if let owner = FolderLock.owner(lockPath), owner != ProcessInfo.processInfo.processIdentifier {
       return true
@@ -127,16 +127,16 @@ extension TimerFolder {
 
   /// Has every file written as it is known here.
   private mutating func putAll() {
-    for (id, kept) in memory {
+    for (id, kept) in lastRecords {
       let name = TimerWrite.fileName(of: id)
-      if !folder.isToBeWritten(name) { folder.put(FileChange(name, kept.record.contents())) }
+      if !folder.isPendingWrite(name) { folder.put(FileChange(name, kept.record.contents())) }
     }
     if !folder.has(ServerRecord.fileName) {
       folder.put(FileChange(ServerRecord.fileName, server.contents()))
     }
-    if !register.requests.isEmpty {
+    if !idempotencyFile.requests.isEmpty {
       folder.putUnlogged(
-        FileChange(RequestRegister.fileName, register.contents(on: clock)))
+        FileChange(IdempotencyFile.fileName, idempotencyFile.contents(on: clock)))
     }
   }
 
@@ -156,7 +156,7 @@ extension TimerFolder {
       other = view
       throw placeTrouble ?? Self.unknownTrouble
     }
-    if Self.holdsData(view, path) { return try takeUp() }
+    if Self.holdsData(view, path) { return try switchToOther() }
     guard place.device == folder.device else {
       throw StorageTrouble(
         reason: "the data folder is empty, and on another disk; mount its disk",
@@ -194,7 +194,7 @@ extension TimerFolder {
   }
 
   /// Reads the other folder as a start does, and goes on with it.
-  private mutating func takeUp() throws(StorageTrouble) -> Contents {
+  private mutating func switchToOther() throws(StorageTrouble) -> Contents {
     var other: TimerFolder
     let contents: Contents
     do throws(FolderError) {
@@ -219,7 +219,7 @@ extension TimerFolder {
         try keepHistory()
         (folder, _) = try JSONFolder.read(path)
         self.lock = lock
-        folder.sparesChangesByOthers = true
+        folder.preservesChangesByOthers = true
         (blocked, mistyped) = ([:], [:])
         for name in try folder.fileNames() {
           // It was seen to be nobody's timer.

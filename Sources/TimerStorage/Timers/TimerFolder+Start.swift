@@ -3,7 +3,7 @@ public import TimerCore
 
 /// What a start has to do once it has read everything.
 struct StartWork {
-  let traces: StartTraces
+  let rollback: StartRollback
   /// Why it could not be done yet; nil before the first try.
   var error: DiskError?
   /// A damaged log, to be kept beside.
@@ -28,11 +28,11 @@ extension TimerFolder {
 
   /// `isRestored`: it takes the place of another folder, whose changes were answered.
   init(path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
-    let start = StartWork(traces: StartTraces(path))
+    let start = StartWork(rollback: StartRollback(path))
     do throws(FolderError) {
       try self.init(reading: path, clock: clock, start, isRestored: isRestored)
     } catch {
-      start.traces.remove()
+      start.rollback.rollBack()
       throw error
     }
   }
@@ -44,9 +44,9 @@ extension TimerFolder {
     let inside = path + "/" + JSONFolder.insideName
     let found: ChangeLog.Found
     var lock: FolderLock?
-    try start.traces.makeFolders(path)
+    try start.rollback.makeFolders(path)
     // A lock that is there already is taken first; to make one is to change the folder.
-    if Disk.place(inside + "/lock") != nil { lock = try start.traces.lock() }
+    if Disk.place(inside + "/lock") != nil { lock = try start.rollback.lock() }
     do throws(DiskError) { (folder, found) = try JSONFolder.read(path) } catch {
       throw .disk(error)
     }
@@ -55,7 +55,7 @@ extension TimerFolder {
     }
     try Self.checkVersions(&folder)
     self.clock = clock
-    register = RequestRegister()
+    idempotencyFile = IdempotencyFile()
     let origin = try Self.history(inside + "/history")
     if case .own(let name) = origin, !isRestored, found.damaged == nil {
       history = name
@@ -79,24 +79,24 @@ extension TimerFolder {
     self.lock = lock
     self.start = start
     try replay(found, isOwn: origin != .foreign && origin != .none)
-    try restoreRegister(found.steps)
+    try restoreIdempotencyFile(found.steps)
     // Where there is nothing to read, nothing can be of a newer version.
     do throws(DiskError) {
       guard try folder.fileNames().isEmpty else { return }
     } catch {
       throw .disk(error)
     }
-    try own()
+    try acquireLock()
     // A start that failed beside this one may have taken back the folder that was read here.
     guard folder.isAtItsPath else { throw .disk(DiskError("find", path, code: ESTALE)) }
   }
 
   /// Makes the lock where nobody has made it before.
-  private mutating func own() throws(FolderError) {
+  private mutating func acquireLock() throws(FolderError) {
     guard lock == nil else { return }
-    let traces = start?.traces ?? StartTraces(path)
-    try traces.makeFolders(folder.inside)
-    let lock = try traces.lock()
+    let rollback = start?.rollback ?? StartRollback(path)
+    try rollback.makeFolders(folder.inside)
+    let lock = try rollback.lock()
     // Best effort here: it is done again with the rest.
     try? lock.nameOwner(lockPath)
     self.lock = lock
@@ -169,7 +169,7 @@ extension TimerFolder {
     case nil, .malformed, .contradiction, .unreadable:
       folder.put(change)
     case .foreign(let why):
-      hold(change, .foreign(why))
+      protect(change, .foreign(why))
     }
   }
 
@@ -183,30 +183,30 @@ extension TimerFolder {
   }
 
   /// The file is not ours; what it would be stays in the log.
-  private mutating func hold(_ change: FileChange, _ fault: RecordFault) {
+  private mutating func protect(_ change: FileChange, _ fault: RecordFault) {
     block(change.fileName, fault)
     start?.faults.append(FileFault(fileName: change.fileName, fault: fault))
     folder.put(change)
   }
 
-  private mutating func restoreRegister(by later: [ClockReading]) throws(RecordFault) {
+  private mutating func restoreIdempotencyFile(by later: [ClockReading]) throws(RecordFault) {
     let contents: Data
-    do throws(DiskError) { contents = try folder.readFile(RequestRegister.fileName) } catch {
+    do throws(DiskError) { contents = try folder.readFile(IdempotencyFile.fileName) } catch {
       throw .unreadable(error)
     }
-    do { try register.restore(contents, on: clock, by: later) } catch {
+    do { try idempotencyFile.restore(contents, on: clock, by: later) } catch {
       throw .malformed("\(error)")
     }
   }
 
   /// What earlier processes knew of named changes: in the file, and since then in the log.
-  private mutating func restoreRegister(_ steps: [FolderStep]) throws(FolderError) {
+  private mutating func restoreIdempotencyFile(_ steps: [FolderStep]) throws(FolderError) {
     let later = servers(steps).flatMap(\.lastClocks)
-    if folder.has(RequestRegister.fileName) {
-      do throws(RecordFault) { try restoreRegister(by: later) } catch {
+    if folder.has(IdempotencyFile.fileName) {
+      do throws(RecordFault) { try restoreIdempotencyFile(by: later) } catch {
         // It tells of the last minutes alone: the timers do not wait for it.
-        start?.damaged.append(RequestRegister.fileName)
-        start?.faults.append(FileFault(fileName: RequestRegister.fileName, fault: error))
+        start?.damaged.append(IdempotencyFile.fileName)
+        start?.faults.append(FileFault(fileName: IdempotencyFile.fileName, fault: error))
       }
     }
     for step in steps {
@@ -216,14 +216,14 @@ extension TimerFolder {
         let record = change.contents.flatMap { try? TimerRecord(contents: $0, id: id) }
         let shift = (record?.clock ?? server?.clock)?.shift(to: clock, by: later) ?? .zero
         if let record {
-          register.note(record, shift: shift)
+          idempotencyFile.record(record, shift: shift)
         } else if change.contents == nil, let server {
-          register.note(removalOf: id, in: server, shift: shift)
+          idempotencyFile.record(removalOf: id, in: server, shift: shift)
         }
       }
       if let server {
         let shift = server.clock?.shift(to: clock, by: later) ?? .zero
-        register.note(unchangedIn: server, shift: shift)
+        idempotencyFile.record(unchangedIn: server, shift: shift)
       }
     }
   }
@@ -244,12 +244,12 @@ extension TimerFolder {
   private static func checkVersions(_ folder: inout JSONFolder) throws(FolderError) {
     for (name, known) in [
       (ServerRecord.fileName, ServerRecord.currentVersion),
-      (RequestRegister.fileName, RequestRegister.version),
+      (IdempotencyFile.fileName, IdempotencyFile.version),
     ] where folder.hasFile(name) {
       let contents: Data
       do throws(DiskError) { contents = try folder.readFile(name) } catch {
         // What is only of the last minutes is not needed to start.
-        if name == RequestRegister.fileName { continue }
+        if name == IdempotencyFile.fileName { continue }
         throw .disk(error)
       }
       try checkVersion(contents, known, name)
@@ -270,7 +270,7 @@ extension TimerFolder {
   /// ours is put aside, and what is not ours, or can't be read, is left.
   public mutating func load() throws(FolderError) -> Contents {
     do throws(FolderError) { return try loadAll() } catch {
-      start?.traces.remove()
+      start?.rollback.rollBack()
       throw error
     }
   }
@@ -292,16 +292,16 @@ extension TimerFolder {
       }
     }
     contents.server = try loadServer(&contents.timers, &faults)
-    try own()
-    contents.requests = register.requests
-    memory = [:]
-    for record in contents.timers { memory[record.timer.id] = KeptRecord(record) }
+    try acquireLock()
+    contents.requests = idempotencyFile.requests
+    lastRecords = [:]
+    for record in contents.timers { lastRecords[record.timer.id] = KeptRecord(record) }
     server = contents.server
     server.removals = []
     server.unchanged = nil
-    try settle(&contents, faults)
+    try finishLoading(&contents, faults)
     contents.history = history
-    folder.sparesChangesByOthers = true
+    folder.preservesChangesByOthers = true
     return contents
   }
 
@@ -379,7 +379,7 @@ extension TimerFolder {
       }
     } else if start?.writesHistory == false {
       // Whoever has a history and a revision has had a record.
-      isLost = timers.contains { $0.timer.revision > 0 } || !register.requests.isEmpty
+      isLost = timers.contains { $0.timer.revision > 0 } || !idempotencyFile.requests.isEmpty
       if isLost {
         start?.remarks.append("the server's own record .server is missing")
       }
@@ -396,7 +396,7 @@ extension TimerFolder {
       start?.writesHistory = true
     }
     if isLost || start?.skipsRevisions ?? false {
-      let seen = timers.map(\.timer.revision) + register.requests.map(\.revision)
+      let seen = timers.map(\.timer.revision) + idempotencyFile.requests.map(\.revision)
       server.revisionCeiling =
         max(server.revisionCeiling, seen.max() ?? 0) + Self.revisionsSkipped
       start?.writesServer = true
@@ -411,7 +411,7 @@ extension TimerFolder {
   // MARK: Changing the folder
 
   /// Does what a start has to do; a disk that refuses for now does not keep the timers from being read.
-  private mutating func settle(
+  private mutating func finishLoading(
     _ contents: inout Contents, _ faults: [FileFault]
   ) throws(FolderError) {
     let damaged = faults.filter(\.fault.isDamage).map(\.fileName)
@@ -451,7 +451,7 @@ extension TimerFolder {
 
   private mutating func changeAfterReading() throws(DiskError) {
     if lock == nil {
-      do throws(FolderError) { try own() } catch {
+      do throws(FolderError) { try acquireLock() } catch {
         if case .disk(let error) = error { throw error }
         throw DiskError("lock", lockPath, code: EWOULDBLOCK)
       }
@@ -462,10 +462,10 @@ extension TimerFolder {
     if let log = start?.damagedLog {
       let moved = try folder.quarantine(log, as: FileName("log"))
       start?.damagedLog = nil
-      note(movedTo: moved, FileName(JSONFolder.insideName + "/log"))
+      record(movedTo: moved, FileName(JSONFolder.insideName + "/log"))
     }
     for name in start?.damaged ?? [] {
-      if folder.hasFile(name) { note(movedTo: try folder.quarantine(name), name) }
+      if folder.hasFile(name) { record(movedTo: try folder.quarantine(name), name) }
     }
     start?.damaged = []
     if start?.writesServer ?? false {
@@ -477,16 +477,16 @@ extension TimerFolder {
     if start?.writesHistory ?? false {
       try HistoryFile.write(history, to: historyPath)
     }
-    try folder.cutTornEnd()
-    if !register.requests.isEmpty {
+    try folder.truncateTornEnd()
+    if !idempotencyFile.requests.isEmpty {
       folder.putUnlogged(
-        FileChange(RequestRegister.fileName, register.contents(on: clock)))
+        FileChange(IdempotencyFile.fileName, idempotencyFile.contents(on: clock)))
     }
     try folder.checkpoint()
     try folder.syncNames()
   }
 
-  private mutating func note(movedTo place: String, _ fileName: FileName) {
+  private mutating func record(movedTo place: String, _ fileName: FileName) {
     for index in start?.faults.indices ?? 0..<0
     where start?.faults[index].fileName == fileName {
       start?.faults[index].movedTo = place

@@ -10,9 +10,9 @@ public struct TimerFolder {
   var lock: FolderLock?
   /// What the clocks said at the newest change, or at the start.
   var clock: ClockReading
-  var register: RequestRegister
+  var idempotencyFile: IdempotencyFile
   /// What each timer's file is to hold, so that a folder that is lost can be written anew.
-  var memory: [TimerID: KeptRecord] = [:]
+  var lastRecords: [TimerID: KeptRecord] = [:]
   /// What the server remembers, as far as it is durable.
   var server = ServerRecord()
   /// Named by the folder's own file, new where answered changes may be missing.
@@ -33,7 +33,7 @@ public struct TimerFolder {
     /// Names what the data went through; new when changes that were answered are lost.
     public var history = ""
     /// The named changes of the last minutes, on the clock of this process.
-    public var requests: [RecentRequest] = []
+    public var requests: [IdempotencyEntry] = []
     /// Files that hold no timer.
     public var faults: [FileFault] = []
     /// The names of what was put aside, now and earlier.
@@ -85,7 +85,7 @@ public struct TimerFolder {
       guard folder.isCheckpointed else { throw error }
       try commit(steps)
     }
-    for write in writes { keep(write) }
+    for write in writes { remember(write) }
   }
 
   private mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
@@ -103,20 +103,20 @@ public struct TimerFolder {
 
   /// A log that is about to be emptied takes with it what it alone knew of named changes, unless they are in their file.
   mutating func prepareForEmptying() {
-    if folder.isLogInDoubt { putRegister() }
+    if folder.isLogInDoubt { stageIdempotencyFile() }
   }
 
-  mutating func putRegister() {
-    guard register.hasNews else { return }
-    folder.putUnlogged(FileChange(RequestRegister.fileName, register.contents(on: clock)))
+  mutating func stageIdempotencyFile() {
+    guard idempotencyFile.isDirty else { return }
+    folder.putUnlogged(FileChange(IdempotencyFile.fileName, idempotencyFile.contents(on: clock)))
   }
 
-  private mutating func keep(_ write: TimerWrite) {
-    register.note(write)
+  private mutating func remember(_ write: TimerWrite) {
+    idempotencyFile.record(write)
     for (id, record) in write.timers {
-      memory[id] = record.map(KeptRecord.init)
+      lastRecords[id] = record.map(KeptRecord.init)
       // A mistyped file gives way to a change of its timer.
-      if !mistyped.isEmpty { giveWay(TimerWrite.fileName(of: id)) }
+      if !mistyped.isEmpty { allowReplacing(TimerWrite.fileName(of: id)) }
     }
     guard let server = write.server else { return }
     self.server = server
@@ -124,8 +124,8 @@ public struct TimerFolder {
     self.server.unchanged = nil
   }
 
-  private mutating func giveWay(_ fileName: FileName) {
-    if mistyped[fileName] != nil, blocked[fileName] == nil { folder.release(fileName) }
+  private mutating func allowReplacing(_ fileName: FileName) {
+    if mistyped[fileName] != nil, blocked[fileName] == nil { folder.unprotect(fileName) }
   }
 
   /// Writes the timers' files as far as they are behind, and tells what the disk refused.
@@ -150,18 +150,18 @@ public struct TimerFolder {
     if let error = start?.error { throw error }
     try finishStart()
     try checkPlace()
-    putRegister()
+    stageIdempotencyFile()
     try folder.checkpoint(staysBusy: staysBusy)
   }
 
   /// Takes the names of files that were left since somebody else has changed them: they have to be looked at.
-  mutating func takeContested() -> [FileName] {
-    folder.takeContested()
+  mutating func drainContested() -> [FileName] {
+    folder.drainContested()
   }
 
   /// Takes edits that made no sense and gave way to a later change of their timers, with where they are now.
-  mutating func takePutAside() -> [FileFault] {
-    folder.takePutAside().map { name, place in
+  mutating func drainPutAside() -> [FileFault] {
+    folder.drainPutAside().map { name, place in
       let fault = mistyped.removeValue(forKey: name)
       return FileFault(
         fileName: name, fault: fault ?? .malformed("it was damaged"), movedTo: place)
@@ -177,14 +177,14 @@ extension TimerFolder {
   /// A file that is not there, or holds no timer, may be one that is being written just now: it is doubtful first, and
   /// removed or damaged only at a second look.
   mutating func changesByOthers(
-    _ fileNames: [FileName]?, isSecondLook: Bool = false
+    _ fileNames: [FileName]?, isRecheck: Bool = false
   ) -> (changes: [ExternalChange], doubtful: [FileName]) {
     var changes: [ExternalChange] = []
     var doubtful: [FileName] = []
-    let names = fileNames ?? namesToBeRead
-    for name in names.sorted() where name.isValue && isToBeRead(name) {
-      let change = change(of: name, isSecondLook: isSecondLook)
-      if let change, !change.isCertain, !isSecondLook {
+    let names = fileNames ?? namesNeedingReading
+    for name in names.sorted() where name.isValue && needsReading(name) {
+      let change = change(of: name, isRecheck: isRecheck)
+      if let change, !change.isCertain, !isRecheck {
         doubtful.append(name)
       } else if let change {
         changes.append(change)
@@ -202,28 +202,28 @@ extension TimerFolder {
   }
 
   /// Of all files.
-  private var namesToBeRead: [FileName] {
+  private var namesNeedingReading: [FileName] {
     let changed = (try? folder.namesChangedByOthers()) ?? []
-    return Array(Set(changed).union(folder.namesHeldBackAndGone))
+    return Array(Set(changed).union(folder.namesProtectedAndGone))
   }
 
-  private func isToBeRead(_ fileName: FileName) -> Bool {
+  private func needsReading(_ fileName: FileName) -> Bool {
     if case .unreadable = blocked[fileName] { return true }
-    if folder.isHeldBack(fileName), !folder.hasFile(fileName) { return true }
+    if folder.isProtected(fileName), !folder.hasFile(fileName) { return true }
     return folder.isChangedByOthers(fileName)
   }
 
-  private mutating func change(of fileName: FileName, isSecondLook: Bool) -> ExternalChange? {
-    guard folder.hasFile(fileName) else { return absence(of: fileName, isSecondLook: isSecondLook) }
+  private mutating func change(of fileName: FileName, isRecheck: Bool) -> ExternalChange? {
+    guard folder.hasFile(fileName) else { return absence(of: fileName, isRecheck: isRecheck) }
     // To touch a file is no edit: it may be behind the log, and would take back what was answered.
-    if blocked[fileName] == nil, folder.isOnlyTouched(fileName) { return nil }
+    if blocked[fileName] == nil, folder.acceptIfOnlyTouched(fileName) { return nil }
     do {
       let record = try record(inFile: fileName)
       forgetMistyped(fileName)
       unblock(fileName)
       return .edited(record)
     } catch {
-      guard isSecondLook else {
+      guard isRecheck else {
         folder.forget(fileName)
         return .damaged(FileFault(fileName: fileName, fault: error))
       }
@@ -233,60 +233,60 @@ extension TimerFolder {
     }
   }
 
-  private mutating func absence(of fileName: FileName, isSecondLook: Bool) -> ExternalChange? {
+  private mutating func absence(of fileName: FileName, isRecheck: Bool) -> ExternalChange? {
     guard let id = fileName.key.flatMap(TimerID.init) else {
       folder.forget(fileName)
       return nil
     }
-    guard isSecondLook else { return .removed(id) }
+    guard isRecheck else { return .removed(id) }
     folder.forget(fileName)
     forgetMistyped(fileName)
     guard blocked[fileName] != nil else { return .removed(id) }
     // What is gone was not the timer's: it comes back into its place.
     unblock(fileName)
-    if let kept = memory[id] { folder.put(FileChange(fileName, kept.record.contents())) }
-    return memory[id] == nil ? .removed(id) : .released(id)
+    if let kept = lastRecords[id] { folder.put(FileChange(fileName, kept.record.contents())) }
+    return lastRecords[id] == nil ? .removed(id) : .released(id)
   }
 
   /// From here on the file is left as it is, unless its fault is damage.
   mutating func block(_ fileName: FileName, _ fault: RecordFault) {
     guard !fault.isDamage else { return unblock(fileName) }
     blocked[fileName] = fault
-    guard start == nil, let contents = contentsInMemory(fileName), !folder.isToBeWritten(fileName)
-    else { return folder.holdBack(fileName) }
+    guard start == nil, let contents = contentsInMemory(fileName), !folder.isPendingWrite(fileName)
+    else { return folder.protect(fileName) }
     keepInLog(fileName, contents)
   }
 
   private mutating func unblock(_ fileName: FileName) {
     guard blocked.removeValue(forKey: fileName) != nil else { return }
-    folder.release(fileName)
+    folder.unprotect(fileName)
   }
 
   /// Who made a typo wants to correct it in its place: the file stays, and its timer is in the log meanwhile.
   private mutating func keepMistyped(_ fileName: FileName, _ fault: RecordFault) {
-    let isHeldBack = folder.isHeldBack(fileName)
+    let isProtected = folder.isProtected(fileName)
     blocked[fileName] = nil
     mistyped[fileName] = fault
     folder.keepWhenReplaced(fileName)
-    guard let contents = contentsInMemory(fileName) else { return folder.release(fileName) }
+    guard let contents = contentsInMemory(fileName) else { return folder.unprotect(fileName) }
     // To a change that waits for its file the edit gives way.
-    if isHeldBack || !folder.isToBeWritten(fileName) { keepInLog(fileName, contents) }
+    if isProtected || !folder.isPendingWrite(fileName) { keepInLog(fileName, contents) }
   }
 
   /// The file is as it should be again, or gone.
   private mutating func forgetMistyped(_ fileName: FileName) {
     mistyped[fileName] = nil
-    folder.keepNoLonger(fileName)
+    folder.stopKeeping(fileName)
   }
 
   private func contentsInMemory(_ fileName: FileName) -> Data? {
-    fileName.key.flatMap(TimerID.init).flatMap { memory[$0]?.record.contents() }
+    fileName.key.flatMap(TimerID.init).flatMap { lastRecords[$0]?.record.contents() }
   }
 
   /// The file was the only place that had this; from here on the log is. Where the log takes nothing for now, it gets it
   /// as soon as it can.
   private mutating func keepInLog(_ fileName: FileName, _ contents: Data) {
-    folder.holdBack(fileName, keeping: contents)
+    folder.protect(fileName, keeping: contents)
     guard start == nil else { return }
     try? commit([FolderStep([FileChange(fileName, contents)])])
   }

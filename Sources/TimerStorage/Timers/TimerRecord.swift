@@ -8,12 +8,12 @@ public struct TimerRecord: Hashable, Sendable {
   /// What the clocks said when it was written.
   public var clock: ClockReading
   /// The last changes that had a name of their own, oldest first.
-  public var answered: [AnsweredRequest]
+  public var answered: [IdempotencyRecord]
   /// The last crossings of zero, oldest first, for clients that come back and missed some.
   public var ends: [TimerEnd]
 
   public init(
-    timer: SharedTimer, clock: ClockReading, answered: [AnsweredRequest] = [],
+    timer: SharedTimer, clock: ClockReading, answered: [IdempotencyRecord] = [],
     ends: [TimerEnd] = []
   ) {
     self.timer = timer
@@ -57,7 +57,7 @@ public struct TimerEnd: Hashable, Sendable {
 }
 
 /// A change that was made under a name, so that it is made once however often it is sent.
-public struct AnsweredRequest: Codable, Hashable, Sendable {
+public struct IdempotencyRecord: Codable, Hashable, Sendable {
   public let requestId: String
   /// The revision that it made.
   public let revision: Int
@@ -85,8 +85,8 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
   }
 
   /// The same on a clock that reads `shift` more.
-  func shifted(by shift: Seconds) -> AnsweredRequest {
-    AnsweredRequest(
+  func shifted(by shift: Seconds) -> IdempotencyRecord {
+    IdempotencyRecord(
       requestId: requestId, revision: revision, at: Instant(Seconds(clamping: at)) + shift,
       fingerprint: fingerprint, principal: principal, network: network)
   }

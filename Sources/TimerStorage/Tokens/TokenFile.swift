@@ -185,7 +185,7 @@ public typealias TokenFileContents = Result<[TokenRecord]?, TokenFileError>
 /// file can't be read.
 public final class TokenFileWatch: Sendable {
   private let file: TokenFile
-  private let secondLook: DispatchTimeInterval
+  private let recheckDelay: DispatchTimeInterval
   private let changed: @Sendable (TokenFileContents) -> Void
   private let queue = DispatchQueue(label: "timersync.tokens")
   private let watcher = Mutex<FolderWatcher?>(nil)
@@ -193,19 +193,19 @@ public final class TokenFileWatch: Sendable {
 
   private struct Seen {
     /// What was told last: only something else is news.
-    var told: TokenFileContents?
+    var delivered: TokenFileContents?
     /// The file that was read last, as it was then.
     var state: FileState?
     /// Whether the same is to be read again: it could not be, or may have changed within the same tick of the clock
     /// that files are dated by.
     var isDoubtful = false
-    var doubts = SecondLooks<String, TokenFileContents>()
+    var doubts = Rechecks<String, TokenFileContents>()
     /// Who wants to be told in any case. Of several at once the last is, since all ask for the same.
-    var asker: (@Sendable (TokenFileContents) -> Void)?
+    var pendingRead: (@Sendable (TokenFileContents) -> Void)?
 
     /// Whether there were tokens, so that there is something to lose.
     var hadTokens: Bool {
-      switch told {
+      switch delivered {
       case nil, .some(.success(nil)): false
       default: true
       }
@@ -213,7 +213,7 @@ public final class TokenFileWatch: Sendable {
   }
 
   /// Who replaces a file in two steps has done so by then.
-  private static let secondLook = DispatchTimeInterval.milliseconds(500)
+  private static let recheckDelay = DispatchTimeInterval.milliseconds(500)
   private static let pause = DispatchTimeInterval.milliseconds(500)
 
   /// `changed` is called on a thread of its own when the file holds something else than the last time. The file's folder
@@ -222,26 +222,26 @@ public final class TokenFileWatch: Sendable {
     _ file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
   ) throws(DiskError) {
     _ = try Disk.openFolder(file.folder)
-    self.init(followingSoon: file, changed: changed)
+    self.init(watchingLater: file, changed: changed)
   }
 
   /// As above; the folder may be made later.
   public convenience init(
-    followingSoon file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
+    watchingLater file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
   ) {
-    self.init(file, secondLook: Self.secondLook, changed: changed)
+    self.init(file, recheckDelay: Self.recheckDelay, changed: changed)
   }
 
   init(
-    _ file: TokenFile, secondLook: DispatchTimeInterval,
+    _ file: TokenFile, recheckDelay: DispatchTimeInterval,
     changed: @escaping @Sendable (TokenFileContents) -> Void
   ) {
     self.file = file
-    self.secondLook = secondLook
+    self.recheckDelay = recheckDelay
     self.changed = changed
     seen.withLock { $0.state = FileState(file.path) }
     try? watchFolder()
-    pollSoon()
+    schedulePoll()
   }
 
   /// Has the system tell what happens in the file's folder. What is thrown is why it does not: then changes are seen a
@@ -250,20 +250,20 @@ public final class TokenFileWatch: Sendable {
     guard watcher.withLock({ $0 == nil }) else { return }
     // Any name: a file may also change by a link in its folder.
     let watcher = try FolderWatcher(file.folder, queue: queue) { [weak self] _ in
-      self?.look()
+      self?.check()
     } gone: { [weak self] in
       // The folder is not where it was; there may be another one by now, or a little later.
       self?.watcher.withLock { $0 = nil }
       try? self?.watchFolder()
-      self?.look()
+      self?.check()
     }
     self.watcher.withLock { $0 = watcher }
   }
 
-  private func pollSoon() {
+  private func schedulePoll() {
     queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in
       self?.poll()
-      self?.pollSoon()
+      self?.schedulePoll()
     }
   }
 
@@ -271,7 +271,7 @@ public final class TokenFileWatch: Sendable {
     try? watchFolder()
     let state = FileState(file.path)
     let isNews = seen.withLock { $0.state != state || $0.isDoubtful }
-    if isNews { look() }
+    if isNews { check() }
   }
 
   /// What the file holds now; told from here on is only something else.
@@ -279,7 +279,7 @@ public final class TokenFileWatch: Sendable {
     // In turn with what is told, so that neither takes the other's place.
     let now = queue.sync {
       let now = read()
-      seen.withLock { $0.told = now }
+      seen.withLock { $0.delivered = now }
       return now
     }
     return try now.get()
@@ -289,8 +289,8 @@ public final class TokenFileWatch: Sendable {
   /// be on its way out or in is handed on after the second look.
   public func read(_ then: @escaping @Sendable (TokenFileContents) -> Void) {
     queue.async { [self] in
-      seen.withLock { $0.asker = then }
-      look()
+      seen.withLock { $0.pendingRead = then }
+      check()
     }
   }
 
@@ -307,32 +307,32 @@ public final class TokenFileWatch: Sendable {
     return contents
   }
 
-  private func look() {
+  private func check() {
     let now = read()
-    guard isInDoubt(now) else { return tell(now) }
-    let number = seen.withLock { $0.doubts.expect(file.path, finding: now) }
+    guard isInDoubt(now) else { return deliver(now) }
+    let number = seen.withLock { $0.doubts.schedule(file.path, finding: now) }
     guard let number else { return }
-    queue.asyncAfter(deadline: .now() + secondLook) { [weak self] in self?.lookAgain(number) }
+    queue.asyncAfter(deadline: .now() + recheckDelay) { [weak self] in self?.recheck(number) }
   }
 
   private func isInDoubt(_ now: TokenFileContents) -> Bool {
-    (try? now.get()) == nil && seen.withLock { $0.told != now }
+    (try? now.get()) == nil && seen.withLock { $0.delivered != now }
   }
 
-  private func lookAgain(_ number: UInt64) {
-    guard let before = seen.withLock({ $0.doubts.take(file.path, number) }) else { return }
+  private func recheck(_ number: UInt64) {
+    guard let before = seen.withLock({ $0.doubts.complete(file.path, number) }) else { return }
     let now = read()
-    if now == before { tell(now) } else { look() }
+    if now == before { deliver(now) } else { check() }
   }
 
   /// On the queue.
-  private func tell(_ now: TokenFileContents) {
-    let (isNew, asker) = seen.withLock { seen in
-      defer { (seen.told, seen.asker) = (now, nil) }
+  private func deliver(_ now: TokenFileContents) {
+    let (isNew, pendingRead) = seen.withLock { seen in
+      defer { (seen.delivered, seen.pendingRead) = (now, nil) }
       seen.doubts.cancel(file.path)
-      return (seen.told != now, seen.asker)
+      return (seen.delivered != now, seen.pendingRead)
     }
-    if let asker { asker(now) } else if isNew { changed(now) }
+    if let pendingRead { pendingRead(now) } else if isNew { changed(now) }
   }
 }
 

@@ -66,7 +66,9 @@ final class Backlog {
   /// the look before counts as taken now.
   func idleMilliseconds(of reader: any BacklogReader, at now: UInt64) -> UInt64 {
     let progress = reader.readProgress
-    if let before = reader.backlogEntry.readProgress, progress > before { reader.backlogEntry.progressedAt = now }
+    if let before = reader.backlogEntry.readProgress, progress > before {
+      reader.backlogEntry.progressedAt = now
+    }
     reader.backlogEntry.readProgress = progress
     return now - min(now, reader.backlogEntry.progressedAt)
   }

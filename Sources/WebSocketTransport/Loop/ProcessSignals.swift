@@ -41,7 +41,9 @@ public final class ProcessSignals: Sendable {
     shim_ignore_stray_signals()
     shim_block_steering_signals()
     // It lives as long as the process.
-    guard LoopThread({ self.waitForSignals() }) != nil else { throw .failed("no thread for signals") }
+    guard LoopThread({ self.waitForSignals() }) != nil else {
+      throw .failed("no thread for signals")
+    }
   }
 
   /// From here on requests are the loop's. `end` is called on the signals' thread: at a second request to stop,

@@ -31,7 +31,9 @@ extension ServiceLoop {
     // The only one of its kind keeps what it was sent: its own bound holds for it.
     if backlog.byteCount > most {
       var remaining = backlog.readers.filter { !$0.backlogEntry.isClosing }[...]
-      while backlog.byteCount > most / 16 * 15, remaining.count > 1, let reader = remaining.popFirst() {
+      while backlog.byteCount > most / 16 * 15, remaining.count > 1,
+        let reader = remaining.popFirst()
+      {
         evict(reader)
       }
     }
@@ -72,7 +74,9 @@ extension ServiceLoop {
     isBacklogCheckArmed = false
     // What a relay holds changes without a word.
     for relay in relays.values {
-      if let connection = relay.connection.flatMap({ connections[$0] }) { updateBacklog(connection) }
+      if let connection = relay.connection.flatMap({ connections[$0] }) {
+        updateBacklog(connection)
+      }
     }
     let now = eventLoop.nowMilliseconds
     for reader in backlog.readers {

@@ -33,7 +33,8 @@ extension ServiceLoop: HTTPExchangeOwner {
 
   /// Beyond this there would be no descriptor left for a file.
   private var isFull: Bool {
-    exchanges.count >= descriptorLimits.httpMax || descriptorsUsed >= descriptorLimits.descriptorsMax
+    exchanges.count >= descriptorLimits.httpMax
+      || descriptorsUsed >= descriptorLimits.descriptorsMax
   }
 
   /// Whether the next one is accepted now. When all come back at once after a restart, those whose handshake is
@@ -113,12 +114,15 @@ extension ServiceLoop: HTTPExchangeOwner {
     forget(exchange)
     let pipelinedInput = exchange.stream.input
     exchange.stream.input = []
-    guard let adoption = makeAdoption(exchange, handshake, hasPipelinedInput: !pipelinedInput.isEmpty) else {
+    guard
+      let adoption = makeAdoption(exchange, handshake, hasPipelinedInput: !pipelinedInput.isEmpty)
+    else {
       return exchange.stream.close()
     }
     pendingAdoption = adoption
     webSockets.adopt(
-      adoption.descriptor, key: key, subprotocol: subprotocol, pipelinedInput: pipelinedInput, relay: adoption.relay)
+      adoption.descriptor, key: key, subprotocol: subprotocol, pipelinedInput: pipelinedInput,
+      relay: adoption.relay)
     guard pendingAdoption != nil else { return }
     // libwebsockets did not want it, and has closed the descriptor.
     pendingAdoption = nil
@@ -132,12 +136,14 @@ extension ServiceLoop: HTTPExchangeOwner {
     switch exchange.stream {
     case let socket as SocketStream:
       return socket.release().map {
-        Adoption(handshake: handshake, descriptor: $0, relay: nil, hasPipelinedInput: hasPipelinedInput)
+        Adoption(
+          handshake: handshake, descriptor: $0, relay: nil, hasPipelinedInput: hasPipelinedInput)
       }
     case let stream as TLSStream:
       return relay(stream, number: exchange.number).map {
         Adoption(
-          handshake: handshake, descriptor: $0.descriptor, relay: $0.relay, hasPipelinedInput: hasPipelinedInput)
+          handshake: handshake, descriptor: $0.descriptor, relay: $0.relay,
+          hasPipelinedInput: hasPipelinedInput)
       }
     default: return nil
     }

@@ -221,7 +221,9 @@ extension ServiceLoop: WebSocketListener {
   }
 
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64) {
-    guard let connection = connections[ConnectionID(number)], connection.acceptsInput else { return }
+    guard let connection = connections[ConnectionID(number)], connection.acceptsInput else {
+      return
+    }
     connection.isPingOutstanding = false
     if isBinary, !options.acceptsBinary {
       count(.binaryMessage)

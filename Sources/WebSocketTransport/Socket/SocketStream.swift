@@ -88,10 +88,12 @@ import CLibuv
   /// Takes what is there already; whether more is to be waited for.
   private func readAtOnce() -> Bool {
     // The room is the loop's, and the bytes are copied out of it right away.
-    let count = unsafe shim_receive(unattachedDescriptor, loop.readBuffer.baseAddress, loop.readBuffer.count)
+    let count = unsafe shim_receive(
+      unattachedDescriptor, loop.readBuffer.baseAddress, loop.readBuffer.count)
     switch count {
     case 1...:
-      unsafe receive(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(loop.readBuffer)[..<count]))
+      unsafe receive(
+        UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(loop.readBuffer)[..<count]))
     case -1: break
     default:
       isPaused = true

@@ -66,7 +66,9 @@ final class LoopChannel: Sendable {
   /// Waits while the further loop is far behind.
   func waitForCapacity() {
     // Rare, and a millisecond is less than what the other still has to do.
-    while pendingActions.withLock({ $0.batch.byteCount > Self.actionBytesMax }), isRunning { uv_sleep(1) }
+    while pendingActions.withLock({ $0.batch.byteCount > Self.actionBytesMax }), isRunning {
+      uv_sleep(1)
+    }
   }
 
   /// Takes out the first of what was reported, in order.

@@ -81,7 +81,9 @@ public final class LoopGroup {
       if case .woken = event { handleWorkerEvents(&actions, handle) }
       deliver(event, &actions, to: handle)
     }
-    (mainLoop.iterationEnded, mainLoop.waitsForWorkers, mainLoop.certificateReloaded) = (nil, nil, nil)
+    (mainLoop.iterationEnded, mainLoop.waitsForWorkers, mainLoop.certificateReloaded) = (
+      nil, nil, nil
+    )
     endWorkers()
   }
 

@@ -47,7 +47,8 @@ struct LoopRouter {
 
   private mutating func route(_ action: TransportAction, own: inout [TransportAction]) {
     switch action {
-    case .send(_, let id), .pauseReading(let id), .resumeReading(let id): forward(action, to: id, own: &own)
+    case .send(_, let id), .pauseReading(let id), .resumeReading(let id):
+      forward(action, to: id, own: &own)
     case .join(let id, let group):
       recordJoin(of: group, id)
       forward(action, to: id, own: &own)
@@ -88,7 +89,9 @@ struct LoopRouter {
   }
 
   private mutating func recordJoin(of group: GroupID, _ id: ConnectionID) {
-    guard let connection = remoteConnections[id], !connection.isClosedByServer, !connection.groups.contains(group) else { return }
+    guard let connection = remoteConnections[id], !connection.isClosedByServer,
+      !connection.groups.contains(group)
+    else { return }
     remoteConnections[id]?.groups.append(group)
     let none = MemberCounts(byLoop: Array(repeating: 0, count: outgoing.count))
     groups[group, default: none].byLoop[id.loopNumber] += 1

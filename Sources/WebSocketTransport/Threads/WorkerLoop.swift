@@ -12,7 +12,8 @@ final class WorkerLoop {
   private var isEnded = false
 
   /// Binds and listens; connections are accepted from `run` on.
-  init(_ options: TransportOptions, _ place: LoopPlace, mainWaker: LoopWaker) throws(TransportError) {
+  init(_ options: TransportOptions, _ place: LoopPlace, mainWaker: LoopWaker) throws(TransportError)
+  {
     let channel = LoopChannel(mainWaker: mainWaker)
     let gate = gate
     let startup = StartupResult()

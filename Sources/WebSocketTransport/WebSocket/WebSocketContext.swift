@@ -93,7 +93,8 @@ protocol WebSocketListener: AnyObject {
   /// and short keys, and decode the path before it splits it. `pipelinedInput` is what the client sent after its
   /// handshake; `relay` is what has the descriptor's other end, when it is one of a pair.
   func adopt(
-    _ descriptor: CInt, key: String, subprotocol: String?, pipelinedInput: [UInt8], relay: TLSRelay? = nil
+    _ descriptor: CInt, key: String, subprotocol: String?, pipelinedInput: [UInt8],
+    relay: TLSRelay? = nil
   ) {
     self.relay = relay
     defer { self.relay = nil }
@@ -144,7 +145,8 @@ protocol WebSocketListener: AnyObject {
       return 0
     case LWS_CALLBACK_RECEIVE_PONG: listener.ponged(number: number)
     case LWS_CALLBACK_SERVER_WRITEABLE: return listener.writeable(number: number) ? 0 : -1
-    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: return listener.closingByPeer(number: number) ? -1 : 0
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+      return listener.closingByPeer(number: number) ? -1 : 0
     case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL: listener.closingByLibrary(number: number)
     case LWS_CALLBACK_CLOSED, LWS_CALLBACK_WSI_DESTROY: listener.closed(number: number)
     default: break

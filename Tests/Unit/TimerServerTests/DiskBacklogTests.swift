@@ -4,7 +4,7 @@ import TimerStorage
 @testable import TimerServer
 
 @Suite struct `What the disk has told` {
-  private func stored(_ tickets: ClosedRange<UInt64>) -> DiskNote {
+  private func stored(_ tickets: ClosedRange<UInt64>) -> DiskEvent {
     .stored(tickets.map { WriteReport(ticket: $0, result: .success(())) })
   }
 

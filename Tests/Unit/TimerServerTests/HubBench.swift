@@ -32,7 +32,7 @@ struct HubBench {
   private(set) var records: [TimerID: TimerRecord]
   private(set) var server: ServerRecord
   /// The named changes that the disk knows of.
-  private var register: RequestRegister
+  private var idempotencyFile: IdempotencyFile
 
   /// Each revision that ever was on the disk.
   private(set) var durableRevisions: Set<Int> = []
@@ -50,10 +50,10 @@ struct HubBench {
 
   private init(
     _ options: HubOptions, _ clock: ClockAnchor, _ records: [TimerID: TimerRecord],
-    _ server: ServerRecord, _ requests: RequestRegister = RequestRegister()
+    _ server: ServerRecord, _ requests: IdempotencyFile = IdempotencyFile()
   ) {
     self.clock = clock
-    register = requests
+    idempotencyFile = requests
     let requests = requests.requests
     self.records = records
     self.server = server
@@ -98,8 +98,8 @@ struct HubBench {
     var options = hub.options
     options.epoch = "epoch-2"
     // As the next server reads them from the disk, on its own clock.
-    var kept = register
-    var read = RequestRegister()
+    var kept = idempotencyFile
+    var read = IdempotencyFile()
     do {
       try read.restore(
         kept.contents(on: hub.board.clock.reading(at: now)), on: reading, by: server.lastClocks)
@@ -256,7 +256,7 @@ extension HubBench {
     records = records.mapValues { record in
       var record = record
       record.answered = record.answered.map {
-        AnsweredRequest(
+        IdempotencyRecord(
           requestId: $0.requestId, revision: $0.revision, at: Instant(Seconds(clamping: $0.at)))
       }
       return record
@@ -285,7 +285,7 @@ extension HubBench {
       durableRevisions.formUnion((record?.ends ?? []).map(\.revision))
     }
     server = write.server ?? server
-    register.note(write)
+    idempotencyFile.record(write)
   }
 }
 

@@ -228,19 +228,21 @@ import TimerProtocol
 @Suite struct `The ledger of requests` {
   private static let request = RequestFingerprint(7)
 
-  private func key(_ text: String, _ principal: Principal? = .visitors) -> IdempotencyKey {
-    guard let key = RequestKey(text) else { preconditionFailure("\(text) is no request's name") }
-    return IdempotencyKey(key, of: principal)
+  private func key(_ text: String, _ principal: Principal? = .visitors) -> ScopedIdempotencyKey {
+    guard let key = IdempotencyKey(text) else {
+      preconditionFailure("\(text) is no request's name")
+    }
+    return ScopedIdempotencyKey(key, of: principal)
   }
 
   private func named(
     _ text: String, _ principal: Principal = .visitors, from network: String? = "192.0.2.1"
-  ) -> NamedRequest {
-    NamedRequest(key: key(text, principal), fingerprint: Self.request, network: network)
+  ) -> IdempotentRequest {
+    IdempotentRequest(key: key(text, principal), fingerprint: Self.request, network: network)
   }
 
   @Test func `knows what was noted`() {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
 
     ledger.note(named("a"), .pending(1), at: 0)
 
@@ -249,7 +251,7 @@ import TimerProtocol
   }
 
   @Test func `forgets after ten minutes`() {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
     ledger.note(named("a"), .made(.done), at: 0)
     ledger.note(named("b"), .made(.done), at: 1)
 
@@ -261,7 +263,7 @@ import TimerProtocol
   }
 
   @Test func `forgets what was not made`() {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
     ledger.note(named("a"), .pending(1), at: 0)
 
     ledger.drop(key("a"))
@@ -270,7 +272,7 @@ import TimerProtocol
   }
 
   @Test func `keeps a name that was noted again`() {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
     ledger.note(named("a"), .made(.done), at: 0)
     ledger.drop(key("a"))
     ledger.note(named("a"), .made(.done), at: 500)
@@ -281,7 +283,7 @@ import TimerProtocol
   }
 
   @Test func `tells both spellings of é apart`() {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
 
     ledger.note(named("\u{E9}"), .pending(1), at: 0)
 
@@ -291,7 +293,7 @@ import TimerProtocol
   @Test func `lets the oldest answers go when they are much, and knows that they were given`()
     throws
   {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
     let tea = try #require(TimerID("tea"))
 
     for revision in 1...4_000 {
@@ -317,7 +319,7 @@ import TimerProtocol
   }
 
   @Test func `doesn't grow without end`() {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
 
     for index in 0..<50_000 {
       ledger.note(
@@ -333,7 +335,7 @@ import TimerProtocol
   }
 
   @Test func `keeps apart what two principals call by one name`() {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
     let stage = Principal(text: "stage")
     ledger.note(named("1", stage, from: nil), .pending(1), at: 0)
 
@@ -345,11 +347,11 @@ import TimerProtocol
   @Test func `takes a record without a principal for anybody's`() {
     var contents = TimerFolder.Contents()
     contents.requests = [
-      RecentRequest(
+      IdempotencyEntry(
         timer: "tea", requestId: "1", revision: 4, at: 5, removed: false, fingerprint: 7,
         principal: nil, network: nil)
     ]
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
     ledger.restore(contents, on: ClockReading(server: 6, boot: 6, bootID: "b"))
 
     #expect(ledger.entry(key("1", Principal(text: "stage")), at: 6) != nil)
@@ -358,7 +360,7 @@ import TimerProtocol
 
   @Test(arguments: [Principal(text: "stage"), .visitors])
   func `loses nobody's names to another's flood`(_ principal: Principal) {
-    var ledger = RequestLedger()
+    var ledger = IdempotencyCache()
     let network = principal == .visitors ? "192.0.2.7" : nil
     for index in 0..<100 {
       ledger.note(named("mine \(index)", principal, from: network), .made(.done), at: 0)

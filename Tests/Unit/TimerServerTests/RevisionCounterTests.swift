@@ -74,7 +74,7 @@ import TimerStorage
     let tea = try #require(TimerID("tea"))
     let removals = (0..<2).map {
       ServerRecord.Removal(
-        timer: tea, request: AnsweredRequest(requestId: "r-\($0)", revision: $0, at: 0))
+        timer: tea, request: IdempotencyRecord(requestId: "r-\($0)", revision: $0, at: 0))
     }
 
     let records = removals.map { counter.recordIfDue(Self.clock, removals: [$0]) }

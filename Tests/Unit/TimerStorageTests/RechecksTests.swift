@@ -4,40 +4,40 @@ import Testing
 
 @Suite struct `A second look` {
   @Test func `finds what the first one found`() throws {
-    var looks = SecondLooks<String, Int>()
-    let expected = looks.expect("tea", finding: 1)
+    var rechecks = Rechecks<String, Int>()
+    let expected = rechecks.schedule("tea", finding: 1)
     let number = try #require(expected)
 
-    let found = looks.take("tea", number)
+    let found = rechecks.complete("tea", number)
 
     #expect(found == 1)
-    #expect(looks.subjects == [])
+    #expect(rechecks.subjects == [])
   }
 
   @Test func `is made once, however often the same is found`() {
-    var looks = SecondLooks<String, Int>()
-    let numbers = [("tea", 1), ("tea", 1), ("rice", 1)].map { looks.expect($0, finding: $1) }
+    var rechecks = Rechecks<String, Int>()
+    let numbers = [("tea", 1), ("tea", 1), ("rice", 1)].map { rechecks.schedule($0, finding: $1) }
 
     #expect(numbers.map { $0 == nil } == [false, true, false])
   }
 
   @Test func `is not wanted when all was well in between`() throws {
-    var looks = SecondLooks<String, Int>()
-    let first = looks.expect("tea", finding: 1)
-    looks.cancel("tea")
-    let second = looks.expect("tea", finding: 1)
+    var rechecks = Rechecks<String, Int>()
+    let first = rechecks.schedule("tea", finding: 1)
+    rechecks.cancel("tea")
+    let second = rechecks.schedule("tea", finding: 1)
 
-    let found = try [first, second].map { looks.take("tea", try #require($0)) }
+    let found = try [first, second].map { rechecks.complete("tea", try #require($0)) }
 
     #expect(found == [nil, 1])
   }
 
   @Test func `is not wanted when something else was found in between`() throws {
-    var looks = SecondLooks<String, Int>()
-    let first = looks.expect("tea", finding: 1)
-    let second = looks.expect("tea", finding: 2)
+    var rechecks = Rechecks<String, Int>()
+    let first = rechecks.schedule("tea", finding: 1)
+    let second = rechecks.schedule("tea", finding: 2)
 
-    let found = try [first, second, second].map { looks.take("tea", try #require($0)) }
+    let found = try [first, second, second].map { rechecks.complete("tea", try #require($0)) }
 
     #expect(found == [nil, 2, nil])
   }

@@ -32,9 +32,9 @@ import TimerStorage
       .make(type: .stopwatch, run: nil), .make(type: .stopwatch, run: stopwatch),
       .make(type: .stopwatch, run: finishedStopwatch), ended, shown,
       .make("caf\u{E9}/🍵\"\\", run: countdown), .make("cafe\u{301}", run: countdown),
-      .make(answered: [AnsweredRequest(requestId: "r\"1", revision: 12, at: start)]),
+      .make(answered: [IdempotencyRecord(requestId: "r\"1", revision: 12, at: start)]),
       .make(answered: [
-        AnsweredRequest(
+        IdempotencyRecord(
           requestId: "r2", revision: 12, at: start, fingerprint: 9_007_199_254_740_991)
       ]),
     ]
@@ -122,7 +122,7 @@ import TimerStorage
           type: .countdown(300), atZero: .overtime, title: "Grüner Tee", warnings: [60, 10.5]),
         run: run, endedAt: 1_764_480_009.5, changedAt: 1_764_480_010.25),
       clock: ClockReading(server: 1_764_480_010.25, boot: 5_010, bootID: "b0"),
-      answered: [AnsweredRequest(requestId: "r-1", revision: 12, at: 1_764_480_010.25)])
+      answered: [IdempotencyRecord(requestId: "r-1", revision: 12, at: 1_764_480_010.25)])
   }
 
   @Test func `of version 1 is understood`() throws {
@@ -244,7 +244,7 @@ import TimerStorage
       return PausePeriod(pause: pause.date, start: (pause + 1.000001).date)
     }
     let answered = (0..<24).map {
-      AnsweredRequest(
+      IdempotencyRecord(
         requestId: "6f1c2a9e-93b5-4c1d-8f5e-5a1b0c7d9e\(10 + $0)", revision: 1_000_000 + $0,
         at: Self.start + 0.000001, fingerprint: 9_007_199_254_740_991)
     }

@@ -8,9 +8,9 @@ import TimerCore
 
 /// What a writer has told.
 private final class Notes: Sendable {
-  private let notes = Mutex<[DiskNote]>([])
+  private let notes = Mutex<[DiskEvent]>([])
 
-  func add(_ note: DiskNote) { notes.withLock { $0.append(note) } }
+  func add(_ note: DiskEvent) { notes.withLock { $0.append(note) } }
 
   private var reports: [WriteReport] {
     notes.withLock { notes in
@@ -259,7 +259,7 @@ private final class Notes: Sendable {
     private let changes = Mutex<[ExternalChange]>([])
     private let bell = DispatchSemaphore(value: 0)
 
-    func hear(_ note: DiskNote) {
+    func hear(_ note: DiskEvent) {
       guard case .external(let more) = note else { return }
       changes.withLock { $0 += more }
       bell.signal()

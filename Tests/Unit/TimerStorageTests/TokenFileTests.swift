@@ -159,7 +159,7 @@ import Testing
 
   /// A watch that has told of one token in a folder of its own, and what it tells from there on.
   private func watch(
-    secondLook: DispatchTimeInterval
+    recheckDelay: DispatchTimeInterval
   ) throws -> (watch: TokenFileWatch, told: Told) {
     let file = TokenFile(path: folder.path("etc/tokens"))
     try file.change { tokens in
@@ -167,7 +167,7 @@ import Testing
       return true
     }
     let told = Told()
-    let watch = TokenFileWatch(file, secondLook: secondLook) { told.add($0) }
+    let watch = TokenFileWatch(file, recheckDelay: recheckDelay) { told.add($0) }
     try #require(try watch.load()?.count == 1)
     return (watch, told)
   }
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test func `hands on nothing that is gone for a moment`() async throws {
-    let (watch, told) = try watch(secondLook: .seconds(3_600))
+    let (watch, told) = try watch(recheckDelay: .seconds(3_600))
     let asked = Told()
 
     try move("etc/tokens", "x")
@@ -205,7 +205,7 @@ import Testing
   func `tells of tokens that are back after it handed on that they are gone`(
     _ between: String?
   ) async throws {
-    let (watch, told) = try watch(secondLook: .milliseconds(20))
+    let (watch, told) = try watch(recheckDelay: .milliseconds(20))
     let asked = Told()
 
     try move("etc/tokens", "x")
@@ -220,7 +220,7 @@ import Testing
   }
 
   @Test func `answers who asks in any case`() async throws {
-    let (watch, told) = try watch(secondLook: .milliseconds(20))
+    let (watch, told) = try watch(recheckDelay: .milliseconds(20))
     let asked = Told()
 
     for count in 1...2 {
@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test func `can't tell what is gone while the folder is`() async throws {
-    let (watch, told) = try watch(secondLook: .milliseconds(20))
+    let (watch, told) = try watch(recheckDelay: .milliseconds(20))
 
     try move("etc", "elsewhere")
     try await wait { told.counts == [-1] }

@@ -69,7 +69,8 @@ import Testing
   }
 
   @Test func `is far ahead of a loop that does not listen`() {
-    channel.postEvents([message(1), message(2, byteCount: LoopChannel.eventBytesMax)], TransportCounters())
+    channel.postEvents(
+      [message(1), message(2, byteCount: LoopChannel.eventBytesMax)], TransportCounters())
     let isEventQueueFull = channel.isEventQueueFull
     _ = channel.drainEvents(atMost: 1)
     let isStillFarAhead = channel.isEventQueueFull
