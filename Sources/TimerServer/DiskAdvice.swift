@@ -13,7 +13,7 @@ extension DiskError {
   }
 
   /// The error with who met it, where another user would not have.
-  var whyNot: String {
+  var explanation: String {
     guard isOfPermissions else { return description }
     let name = NSUserName()
     let user = name.isEmpty ? "uid \(geteuid())" : "\(name), uid \(geteuid())"
@@ -22,15 +22,15 @@ extension DiskError {
 }
 
 extension FolderError {
-  /// As `DiskError.whyNot`.
-  var whyNot: String {
-    if case .disk(let error) = self { error.whyNot } else { description }
+  /// As `DiskError.explanation`.
+  var explanation: String {
+    if case .disk(let error) = self { error.explanation } else { description }
   }
 }
 
 extension TokenFileError {
-  /// As `DiskError.whyNot`.
-  var whyNot: String {
-    if case .disk(let error) = self { error.whyNot } else { description }
+  /// As `DiskError.explanation`.
+  var explanation: String {
+    if case .disk(let error) = self { error.explanation } else { description }
   }
 }

@@ -20,7 +20,7 @@ public enum ServerEnd: Sendable {
   /// All that was to be stored is on the disk.
   case stored
   /// The disk did not answer in time. What had been answered is on it; what was under way may be.
-  case diskSilent
+  case diskUnresponsive
 }
 
 extension Server {
@@ -42,9 +42,9 @@ extension Server {
       case .timedOut: log.write(.error, "not stopped within \(limit) s; ended all the same")
       }
       let unreported = writer.unreportedCount
-      if unreported > 0 { log.write(.error, Self.complaint(unreported)) }
+      if unreported > 0 { log.write(.error, Self.unreportedMessage(unreported)) }
       log.finish(within: Self.logSeconds)
-      end(unreported > 0 ? .diskSilent : .stored)
+      end(unreported > 0 ? .diskUnresponsive : .stored)
     }
   }
 
@@ -53,8 +53,8 @@ extension Server {
     defer { log.finish(within: Self.logSeconds) }
     let finish = writer.finish(within: Self.diskSeconds)
     // What the disk said last, to nobody.
-    logLastNotes()
-    refusals.tellRest()
+    logRemainingDiskEvents()
+    refusals.logRest()
     switch finish {
     case .done: return .stored
     case .filesBehind:
@@ -62,12 +62,12 @@ extension Server {
         .warning, "not every timer's file was written; the next start brings them up to date")
       return .stored
     case .unanswered:
-      log.write(.error, Self.complaint(writer.unreportedCount))
-      return .diskSilent
+      log.write(.error, Self.unreportedMessage(writer.unreportedCount))
+      return .diskUnresponsive
     }
   }
 
-  private static func complaint(_ unreported: Int) -> String {
+  private static func unreportedMessage(_ unreported: Int) -> String {
     "the disk does not answer; changes that it may not have, none of them answered: \(unreported)"
   }
 }

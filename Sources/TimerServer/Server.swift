@@ -10,7 +10,7 @@ public final class Server {
   let loop: LoopGroup
   let writer: TimerWriter
   private let mailbox: Mailbox<DiskEvent>
-  private let tokens: TokenFeed
+  private let tokens: TokenSource
   private let clock: ServerClock
   private var wallClock: WallClockMonitor
   let log: Log
@@ -36,7 +36,7 @@ public final class Server {
     // All that may fail comes before the data folder, which is made where there is none. Nobody is let in before `run`.
     var options = settings.transportOptions(log: log, refusals: refusals)
     options.staticFiles = try settings.page.staticFiles()
-    tokens = try TokenFeed(settings.tokenFile, isNamed: settings.tokensPath != nil, log: log)
+    tokens = try TokenSource(settings.tokenFile, isNamed: settings.tokensPath != nil, log: log)
     do { loop = try LoopGroup(options) } catch { throw .listening(error) }
     var folder: TimerFolder
     let contents: TimerFolder.Contents
@@ -45,7 +45,7 @@ public final class Server {
       contents = try folder.load()
     } catch {
       if case .newer = error { throw .newerData(settings.dataFolder, "\(error)") }
-      throw .dataFolder(settings.dataFolder, error.whyNot)
+      throw .dataFolder(settings.dataFolder, error.explanation)
     }
     for fault in contents.faults {
       log.write(fault.fault.isDamage ? .error : .warning, fault.line)
@@ -86,7 +86,7 @@ public final class Server {
   @discardableResult
   public func run() -> ServerEnd {
     loop.listen(to: mailbox)
-    tokens.wake(loop)
+    tokens.attach(to: loop)
     // A first event, so that deadlines are armed though nobody has come yet.
     mailbox.post(.stored([]))
     loop.run { event, actions in handle(event, &actions) }
@@ -94,25 +94,29 @@ public final class Server {
   }
 
   /// Logs what the disk has told and the loop did not come to hear.
-  func logLastNotes() {
+  func logRemainingDiskEvents() {
     backlog.append(mailbox.drain())
-    var wanted = HubActions()
-    while let note = backlog.takeFirst() { hub.handle(.disk(note), at: clock.now(), &wanted) }
-    for line in wanted.log { log.write(line) }
+    var hubActions = HubActions()
+    while let diskEvent = backlog.popFirst() {
+      hub.handle(.disk(diskEvent), at: clock.now(), &hubActions)
+    }
+    for line in hubActions.log { log.write(line) }
   }
 
-  private func hear(_ note: DiskEvent, at now: Instant, _ wanted: inout HubActions) {
-    hub.handle(.disk(note), at: now, &wanted)
+  private func handleDiskEvent(
+    _ diskEvent: DiskEvent, at now: Instant, _ hubActions: inout HubActions
+  ) {
+    hub.handle(.disk(diskEvent), at: now, &hubActions)
     // What the hub wants from here on is for the folder that it was just told of.
-    if case .restored = note { writer.acknowledgeReplacement() }
+    if case .restored = diskEvent { writer.acknowledgeReplacement() }
   }
 
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
     let now = clock.now()
-    var wanted = HubActions()
+    var hubActions = HubActions()
     // Before the event, which is judged by the wall clock of now.
     if let offset = wallClock.change(from: hub.wallOffset, at: now) {
-      hub.handle(.wallOffset(offset), at: now, &wanted)
+      hub.handle(.wallOffset(offset), at: now, &hubActions)
     }
     if case .reloadRequested = event {
       // Whoever asks is answered, though the same was said just before.
@@ -120,28 +124,28 @@ public final class Server {
       tokens.reload()
     }
     // The hub asks for a look at the wall clock each second.
-    if case .deadline = event { refusals.tellDue(at: now) }
+    if case .deadline = event { refusals.logDue(at: now) }
     if case .woken = event {
       backlog.append(mailbox.drain())
       // Also when there is none: what was due before the first event is armed by it.
-      hear(backlog.takeFirst() ?? .stored([]), at: now, &wanted)
+      handleDiskEvent(backlog.popFirst() ?? .stored([]), at: now, &hubActions)
       // Who stops is in a hurry.
-      while hub.isStopping, let note = backlog.takeFirst() {
-        hear(note, at: now, &wanted)
+      while hub.isStopping, let diskEvent = backlog.popFirst() {
+        handleDiskEvent(diskEvent, at: now, &hubActions)
       }
       // For the rest the loop comes back when it has looked at sockets and deadlines.
       if !backlog.isEmpty { mailbox.post(.stored([])) }
-      for book in tokens.drain() { hub.handle(.tokens(book), at: now, &wanted) }
+      for book in tokens.drain() { hub.handle(.tokens(book), at: now, &hubActions) }
     } else {
       // Asked for the figures, it has those of the transport too.
       if case .requested = event { hub.transport = loop.transportCounters }
-      hub.handle(.transport(event), at: now, &wanted)
+      hub.handle(.transport(event), at: now, &hubActions)
     }
     if hub.isMeasuringWork { hub.endWork(at: clock.now()) }
-    writer.submit(wanted.writes)
-    for line in wanted.log { log.write(line) }
-    for reason in wanted.refusals { refusals.add(reason) }
-    actions += wanted.transport
+    writer.submit(hubActions.writes)
+    for line in hubActions.log { log.write(line) }
+    for reason in hubActions.refusals { refusals.add(reason) }
+    actions += hubActions.transport
   }
 }
 

@@ -63,13 +63,13 @@ public struct ServerSettings: Sendable {
     tokensPath.map { TokenFile(path: $0) } ?? TokenFile(dataFolder: dataFolder)
   }
 
-  func hubOptions(_ tokens: TokenBook?) -> HubOptions {
+  func hubOptions(_ tokens: TokenTable?) -> HubOptions {
     var options = HubOptions(epoch: UUID().uuidString.lowercased())
     options.access = access
     options.anonymousRole = anonymousRole
     // Who names a file means tokens, though it may not be there yet; and who can be reached from outside
     // has an open door only when that was said.
-    options.tokens = tokens ?? (tokensPath == nil && isForThisMachineOnly ? nil : TokenBook())
+    options.tokens = tokens ?? (tokensPath == nil && isForThisMachineOnly ? nil : TokenTable())
     options.allowsGet = allowsGet
     options.timersMax = timersMax
     options.subscriptionsMax = subscriptionsMax
@@ -91,8 +91,8 @@ public struct ServerSettings: Sendable {
     options.connectionsMax = connectionsMax
     network.apply(to: &options)
     options.commonHeaders = SecurityHeaders(frameAncestors: frameAncestors).headers
-    options.admission = { [access] in refusals.told(access.refusal(of: $0)) }
-    options.fileAdmission = { [access] in refusals.told(access.refusal(ofFile: $0)) }
+    options.admission = { [access] in refusals.record(access.refusal(of: $0)) }
+    options.fileAdmission = { [access] in refusals.record(access.refusal(ofFile: $0)) }
     options.refused = { refusals.add(.transport($0)) }
     options.answerHeaders = access.answerHeaders(isSecure: options.tls != nil)
     options.log = { level, text in log.write(LogLevel(level), text) }

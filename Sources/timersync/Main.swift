@@ -34,7 +34,7 @@ enum Main {
     let server = try Server(settings, handling: signals)
     for address in settings.addresses {
       let host = address.contains(":") ? "[\(address)]" : address
-      StandardStreams.say(
+      StandardStreams.writeLine(
         "timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
     }
     let end = server.run()
@@ -43,7 +43,7 @@ enum Main {
   }
 
   private static func fail(_ message: String, code: Int32) -> Never {
-    StandardStreams.complain("timersync: \(message)")
+    StandardStreams.writeError("timersync: \(message)")
     exit(code)
   }
 }
@@ -55,7 +55,7 @@ enum ExitCode {
   static let dataError: Int32 = 65
   static let unavailable: Int32 = 69
   /// The disk did not answer when the server stopped.
-  static let diskSilent: Int32 = 74
+  static let diskUnresponsive: Int32 = 74
   /// What was to be shown could not be written to standard output.
   static let outputLost: Int32 = 74
 }
@@ -65,7 +65,7 @@ extension Int32 {
   fileprivate init(_ end: ServerEnd) {
     switch end {
     case .stored: self = 0
-    case .diskSilent: self = ExitCode.diskSilent
+    case .diskUnresponsive: self = ExitCode.diskUnresponsive
     }
   }
 

@@ -32,8 +32,8 @@ struct ServeOptions {
     for (name, value) in try OptionList(words, known: known, flags: Self.flags).options {
       if let count = counts[name] {
         settings[keyPath: count] = try Self.count(name, value)
-      } else if try !network.take(name, value) {
-        try take(name, value)
+      } else if try !network.apply(name, value) {
+        try apply(name, value)
       }
     }
     if settings.dataFolder.isEmpty { settings.dataFolder = try Self.standardDataFolder() }
@@ -42,18 +42,18 @@ struct ServeOptions {
     if !addresses.isEmpty { settings.addresses = addresses }
   }
 
-  private mutating func take(_ name: String, _ value: String) throws(UsageError) {
+  private mutating func apply(_ name: String, _ value: String) throws(UsageError) {
     switch name {
     case "--listen": if !addresses.contains(value) { addresses.append(value) }
     case "--port": settings.port = try Self.port(value)
     case "--host":
-      guard settings.access.takeHost(value) else {
+      guard settings.access.addHost(value) else {
         throw UsageError(
           "--host has to be a name alone, as in timer.example, without scheme and port, not '\(value)'"
         )
       }
     case "--origin":
-      guard settings.access.takeOrigin(value) else {
+      guard settings.access.addOrigin(value) else {
         throw UsageError(
           "--origin has to be a scheme, a host and no path, as in https://show.example, or null or file://, not '\(value)'"
         )

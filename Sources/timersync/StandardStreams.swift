@@ -29,10 +29,10 @@ enum StandardStreams {
   }
 
   /// Written soon, for whoever waits for the line; the timers wait for nobody who does not read it.
-  static func say(_ line: String) { LineWriter.standardOutput.write(line) }
+  static func writeLine(_ line: String) { LineWriter.standardOutput.write(line) }
 
   /// The last word of a process that ends: written before this returns, unless nobody makes room for it.
-  static func complain(_ line: String) {
+  static func writeError(_ line: String) {
     LineWriter.standardError.write(line)
     LineWriter.standardError.flush(within: 1)
   }

@@ -15,7 +15,7 @@ public struct AccessRules: Sendable {
 
   /// Takes a further name of the server; false for what no browser sends as one: with a scheme or a port
   /// it would never be met, and nobody would be told why.
-  public mutating func takeHost(_ name: String) -> Bool {
+  public mutating func addHost(_ name: String) -> Bool {
     guard let host = URLHost(name: name) else { return false }
     hosts.insert(host)
     return true
@@ -23,7 +23,7 @@ public struct AccessRules: Sendable {
 
   /// Takes another site, as in `https://show.example` or `tauri://localhost`, `null` for pages that are nobody's,
   /// or `file://`; false for anything else, a page's address too.
-  public mutating func takeOrigin(_ text: String) -> Bool {
+  public mutating func addOrigin(_ text: String) -> Bool {
     guard let origin = Origin(text) else { return false }
     origins.insert(origin)
     return true
@@ -46,13 +46,13 @@ public struct AccessRules: Sendable {
 
   /// Why a change by a URL alone is refused. A link on another site's page opens it with no `Origin`, but
   /// browsers tell where it stood; and they tell when nobody has opened it yet.
-  func refusal(ofPress request: HTTPRequest) -> AccessRefusal? {
+  func refusal(ofChangeByGet request: HTTPRequest) -> AccessRefusal? {
     if let refusal = hostRefusal(request.headers) ?? originRefusal(request.headers) {
       return refusal
     }
     let site = request.headers["sec-fetch-site"]?.lowercased() ?? "none"
-    guard site == "none" || site == "same-origin" else { return .pressFromElsewhere }
-    return Self.isGuess(request.headers) ? .guess : nil
+    guard site == "none" || site == "same-origin" else { return .crossSiteChange }
+    return Self.isPrefetch(request.headers) ? .prefetch : nil
   }
 
   /// Whether a `Host` is ours, or none came: browsers always send one.
@@ -77,7 +77,7 @@ public struct AccessRules: Sendable {
 
   /// Whether a browser fetches ahead what somebody may open. `Sec-Purpose` says what else than that a request is
   /// for, whatever its words (the Fetch standard, §3.6); the others are what browsers said before.
-  private static func isGuess(_ headers: [String: String]) -> Bool {
+  private static func isPrefetch(_ headers: [String: String]) -> Bool {
     if headers["sec-purpose"]?.isEmpty == false { return true }
     return ["purpose", "x-purpose", "x-moz"].contains { name in
       guard let value = headers[name]?.lowercased() else { return false }
@@ -110,13 +110,13 @@ enum AccessRefusal: Equatable, Sendable {
   /// The `Origin` is not allowed, or no origin at all.
   case origin(String)
   /// Another site's page asks for a change by a URL alone.
-  case pressFromElsewhere
+  case crossSiteChange
   /// A browser asks for such a change before anybody has.
-  case guess
+  case prefetch
 
   var status: Int {
     // A browser takes it for no answer, and asks again when somebody opens the page.
-    if case .guess = self { 503 } else { 403 }
+    if case .prefetch = self { 503 } else { 403 }
   }
 
   var response: HTTPResponse {
@@ -131,8 +131,8 @@ enum AccessRefusal: Equatable, Sendable {
       "the Host header names none of this server's names; start it with --host NAME to add one"
     case .origin:
       "pages of another origin may not use this server; start it with --origin ORIGIN to allow one"
-    case .pressFromElsewhere: "pages of another site may not press buttons here"
-    case .guess: "a page that is fetched ahead changes nothing; open it"
+    case .crossSiteChange: "pages of another site may not press buttons here"
+    case .prefetch: "a page that is fetched ahead changes nothing; open it"
     }
   }
 }

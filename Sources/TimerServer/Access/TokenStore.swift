@@ -63,7 +63,7 @@ public struct TokenStore: Sendable {
   }
 
   private func load() throws(TokenFailure) -> [TokenRecord] {
-    do { return try file.load() ?? [] } catch { throw .file(path, error.whyNot) }
+    do { return try file.load() ?? [] } catch { throw .file(path, error.explanation) }
   }
 
   private func change(
@@ -76,7 +76,7 @@ public struct TokenStore: Sendable {
         return failure == nil
       }
     } catch {
-      throw .file(path, error.whyNot)
+      throw .file(path, error.explanation)
     }
     if let failure { throw failure }
   }

@@ -6,7 +6,7 @@ import WebSocketTransport
 enum HTTPRoute: Equatable {
   case command(ClientMessage)
   /// A change that a URL alone asks for, as a button box does.
-  case press(ClientMessage)
+  case changeByGet(ClientMessage)
   /// A picture of a text, for a link that somebody is to scan.
   case qrCode(QRText)
   case metrics
@@ -56,8 +56,8 @@ extension Result where Success == HTTPRoute, Failure == HTTPRoute.Refusal {
 extension HTTPRoute {
   /// With `allowsGet` the commands that change timers are taken by GET too.
   init(_ request: HTTPRequest, allowsGet: Bool = false) throws(Refusal) {
-    if allowsGet, let press = try Self.press(request) {
-      self = press
+    if allowsGet, let changeByGet = try Self.changeByGet(request) {
+      self = changeByGet
       return
     }
     switch request.path {
@@ -112,16 +112,16 @@ extension HTTPRoute {
   }
 
   /// A GET of `NAME/COMMAND`; a timer that is named so is read with its slash escaped.
-  private static func press(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute? {
+  private static func changeByGet(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute? {
     let path = request.path
-    guard isLikePress(request), let command = path.last else { return nil }
+    guard looksLikeChangeByGet(request), let command = path.last else { return nil }
     guard request.method == "GET" else {
       throw Refusal(405, "a command goes by POST, or by GET here", allow: "GET, POST")
     }
     let name = path[2..<path.count - 1].joined(separator: "/")
     let query = request.query.filter { $0.name != "token" }
     do {
-      return .press(
+      return .changeByGet(
         try ClientMessage(
           command: command, timer: name == "*" && command == "finishAll" ? nil : name,
           fields: try fields(request), query: query.map { ($0.name, $0.value) }))
@@ -135,7 +135,7 @@ extension HTTPRoute {
   }
 
   /// Whether it reads `NAME/COMMAND`, which is a change where `--allow-get` says so, and elsewhere a timer's name.
-  static func isLikePress(_ request: HTTPRequest) -> Bool {
+  static func looksLikeChangeByGet(_ request: HTTPRequest) -> Bool {
     let path = request.path
     return path.count >= 4 && path.starts(with: ["api", "timers"])
       && path.last.map(ClientRequest.isChange) == true && reading.contains(request.method)

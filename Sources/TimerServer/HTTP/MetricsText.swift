@@ -34,7 +34,7 @@ struct MetricsText {
     counter("timersync_changes_total", "Changes of timers made durable.", counters.changesMade)
     counter(
       "timersync_held_back_total", "Times that a connection was not read for a while.",
-      counters.timesHeldBack)
+      counters.readingPauses)
     head("timersync_wall_offset_seconds", "The wall clock minus the server clock.", "gauge")
     text += "timersync_wall_offset_seconds \(wallOffset.text)\n"
     counter(
@@ -44,9 +44,9 @@ struct MetricsText {
     counter(
       "timersync_wrong_tokens_total", "Tokens presented that are not known.", counters.wrongTokens)
     head("timersync_dismissals_total", "Connections ended by the server, by reason.", "counter")
-    for why in Dismissal.allCases {
+    for why in CloseReason.allCases {
       text +=
-        "timersync_dismissals_total{reason=\"\(why.rawValue)\"} \(counters.dismissals[why] ?? 0)\n"
+        "timersync_dismissals_total{reason=\"\(why.rawValue)\"} \(counters.closedConnections[why] ?? 0)\n"
     }
     head("timersync_refusals_total", "Requests refused, by error code.", "counter")
     for code in ErrorCode.allCases {

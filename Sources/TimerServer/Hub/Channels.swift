@@ -58,7 +58,7 @@ struct Channels {
   }
 
   /// The groups that hear a timer's changes.
-  func groups(hearing id: TimerID) -> [GroupID] {
+  func groups(subscribedTo id: TimerID) -> [GroupID] {
     var groups = commonChanges.filter { $0.key.contains(id) }.map(\.value)
     if let group = group(.changes(.one(id))) { groups.append(group) }
     return groups

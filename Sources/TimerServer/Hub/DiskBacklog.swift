@@ -5,25 +5,25 @@ import TimerStorage
 /// A disk that was busy reports thousands of changes at once, each of which is shown to everybody who looks
 /// on: between two pieces the loop has its turn, so that no tick waits for all of them.
 struct DiskBacklog {
-  private var notes = Queue<DiskEvent>()
+  private var events = Queue<DiskEvent>()
 
   /// How many reports the hub hears at once.
   static let reportsMax = 8
 
-  var isEmpty: Bool { notes.isEmpty }
+  var isEmpty: Bool { events.isEmpty }
 
   mutating func append(_ more: [DiskEvent]) {
-    for note in more {
-      guard case .stored(let reports) = note else {
-        notes.append(note)
+    for event in more {
+      guard case .stored(let reports) = event else {
+        events.append(event)
         continue
       }
       for start in stride(from: 0, to: reports.count, by: Self.reportsMax) {
         let end = min(start + Self.reportsMax, reports.count)
-        notes.append(.stored(Array(reports[start..<end])))
+        events.append(.stored(Array(reports[start..<end])))
       }
     }
   }
 
-  mutating func takeFirst() -> DiskEvent? { notes.takeFirst() }
+  mutating func popFirst() -> DiskEvent? { events.popFirst() }
 }

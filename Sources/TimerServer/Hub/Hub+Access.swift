@@ -27,14 +27,14 @@ extension Hub {
         .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
     }
     // Whether it is a wrong one is not known before it has cost what a wrong one costs.
-    guard !arrivals.isOverdrawn(peer.network, at: now) else {
+    guard !handshakeBudgets.isOverdrawn(peer.network, at: now) else {
       throw ErrorReply(
         .rateLimited, "too many wrong tokens or connections came from your address; wait a second")
     }
     let digest = TokenDigest(of: secret)
     guard let token = digest.flatMap({ tokens.token($0, at: wallTime(at: now)) }) else {
       counters.wrongTokens += 1
-      arrivals.charge(RequestCost.wrongToken, to: peer.network, at: now)
+      handshakeBudgets.charge(RequestCost.wrongToken, to: peer.network, at: now)
       actions.refusals.append(.wrongToken)
       actions.log(
         .debug, "a token that is not known, or no longer, was presented from \(peer.address)")
@@ -48,23 +48,23 @@ extension Hub {
 
   /// Tells the one who came with a wrong token why it is sent away; a browser sees nothing of a refused
   /// handshake.
-  mutating func turnAway(
+  mutating func rejectToken(
     _ connection: ConnectionID, _ error: ErrorReply, at now: Instant, _ actions: inout HubActions
   ) {
-    greet(connection, .none, at: now, &actions)
+    sendHello(connection, .none, at: now, &actions)
     counters.refusals[error.code, default: 0] += 1
     actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
-    counters.dismissals[.token, default: 0] += 1
+    counters.closedConnections[.token, default: 0] += 1
     actions.transport.append(.close(connection, .policyViolation, reason: "wrong token"))
   }
 
-  mutating func greet(
+  mutating func sendHello(
     _ connection: ConnectionID, _ role: Role, at now: Instant, _ actions: inout HubActions
   ) {
     if status != publication.last { publication.isDoubtful = true }
     let hello = Hello(
       server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now,
-      history: history, revision: board.publishedRevision, status: status)
+      history: history, revision: timerTable.publishedRevision, status: status)
     actions.send(ServerMessage.hello(hello).text, to: connection)
   }
 
@@ -94,7 +94,7 @@ extension Hub {
     guard grant != session.grant else { return }
     let cost = RequestCost.channels(session.subscriptionCount)
     charge(cost, to: session, at: now)
-    let published = board.publishedRevision
+    let published = timerTable.publishedRevision
     resubscribe(session, .all, at: now, &actions) { $0.accept(grant, at: published) }
     spend(cost, at: now)
   }
@@ -116,13 +116,13 @@ extension Hub {
   // MARK: Sent away
 
   /// Ends a connection by our will; it is no session from here on.
-  mutating func dismiss(
-    _ connection: ConnectionID, _ why: Dismissal, _ actions: inout HubActions
+  mutating func disconnect(
+    _ connection: ConnectionID, _ why: CloseReason, _ actions: inout HubActions
   ) {
     guard let session = sessions[connection] else { return }
     // What it changed is made, whatever it asked for before.
-    answerLast(session, &actions)
-    counters.dismissals[why, default: 0] += 1
+    refuseQueuedReplies(session, &actions)
+    counters.closedConnections[why, default: 0] += 1
     close(connection)
     actions.transport.append(.close(connection, why.code, reason: why.reason))
   }
@@ -130,35 +130,35 @@ extension Hub {
   // MARK: Tokens that change
 
   /// The file of tokens has changed: whose token is not what it was is sent away.
-  mutating func adopt(_ tokens: TokenBook?, at now: Instant, _ actions: inout HubActions) {
+  mutating func replaceTokens(_ tokens: TokenTable?, at now: Instant, _ actions: inout HubActions) {
     // Something else happened beside the place where there is no file of tokens yet: nobody's rights change.
     guard tokens != nil || self.tokens != nil else { return }
-    self.tokens = tokens ?? TokenBook()
+    self.tokens = tokens ?? TokenTable()
     actions.log(.info, "\(self.tokens?.tokens.count ?? 0) tokens are known now")
-    followTokens(at: now, &actions)
+    enforceTokens(at: now, &actions)
   }
 
   /// Sends away whose grant no longer stands, and waits for the next token to end.
-  mutating func followTokens(at now: Instant, _ actions: inout HubActions) {
-    awaitTokenEnd(at: now)
-    for (connection, session) in sessions where !stands(session.grant, at: now) {
+  mutating func enforceTokens(at now: Instant, _ actions: inout HubActions) {
+    scheduleTokenEnd(at: now)
+    for (connection, session) in sessions where !isValid(session.grant, at: now) {
       if let name = session.grant.token?.name {
         let why = "token \(name) was removed, changed or ended"
         actions.logAboutPeers(.info, "connection \(connection.number) is closed: \(why)")
       }
-      dismiss(connection, .token, &actions)
+      disconnect(connection, .token, &actions)
     }
   }
 
   /// Waits for the next token to end, by the wall clock as it goes now.
-  mutating func awaitTokenEnd(at now: Instant) {
+  mutating func scheduleTokenEnd(at now: Instant) {
     let end = tokens?.nextEnd(after: wallTime(at: now))
     deadlines.set(.tokenEnd, end?.instant(offset: wallOffset))
   }
 
-  private func stands(_ grant: Grant, at now: Instant) -> Bool {
+  private func isValid(_ grant: Grant, at now: Instant) -> Bool {
     guard let token = grant.token else { return grant == anonymousGrant }
-    return tokens?.holds(token, at: wallTime(at: now)) ?? false
+    return tokens?.isValid(token, at: wallTime(at: now)) ?? false
   }
 }
 
@@ -176,17 +176,17 @@ extension Peer {
 }
 
 /// Why the server ended a connection.
-enum Dismissal: String, CaseIterable {
+enum CloseReason: String, CaseIterable {
   case token, rate
   /// Too many handshakes or wrong tokens came from its address.
-  case arrivals
+  case handshakes
   /// Another data folder was put in place.
   case restored
 
   var code: CloseCode {
     switch self {
     case .token, .rate: .policyViolation
-    case .arrivals: .tryAgainLater
+    case .handshakes: .tryAgainLater
     case .restored: .serviceRestart
     }
   }
@@ -196,7 +196,7 @@ enum Dismissal: String, CaseIterable {
     switch self {
     case .token: "wrong token, or one that was removed, changed or ended"
     case .rate: "too many requests"
-    case .arrivals: "too many connections at once from this address; come back later"
+    case .handshakes: "too many connections at once from this address; come back later"
     case .restored: "the timers were restored; come back"
     }
   }

@@ -9,21 +9,21 @@ extension Hub {
   private static let clockRecordRetry: Seconds = 10
 
   /// The wall clock minus the server clock.
-  var wallOffset: Seconds { board.clock.wallOffset }
+  var wallOffset: Seconds { timerTable.clock.wallOffset }
 
-  func wallTime(at now: Instant) -> WallTime { board.clock.wallTime(at: now) }
+  func wallTime(at now: Instant) -> WallTime { timerTable.clock.wallTime(at: now) }
 
   /// The wall clock was set, or has drifted.
-  mutating func follow(wallOffset offset: Seconds, at now: Instant, _ actions: inout HubActions) {
+  mutating func updateWallOffset(to offset: Seconds, at now: Instant, _ actions: inout HubActions) {
     guard offset != wallOffset else { return }
     let before = Self.words(wallOffset)
-    board.clock.wallOffset = offset
+    timerTable.clock.wallOffset = offset
     counters.clockSteps += 1
     actions.log(
       .warning,
       "the wall clock was \(before) the server clock, and is \(Self.words(offset)) it now; no timer moves"
     )
-    followTokens(at: now, &actions)
+    enforceTokens(at: now, &actions)
     storeClockIfDue(at: now, &actions)
   }
 
@@ -40,14 +40,14 @@ extension Hub {
   /// Writes what the clocks say when the disk knows another wall clock: after a new start of the machine that is
   /// what tells how much time has passed since changes that were made before the clock was set.
   mutating func storeClockIfDue(at now: Instant, _ actions: inout HubActions) {
-    guard board.isClockDue else { return }
-    actions.writes.append(board.adoptClock(at: now))
+    guard timerTable.isClockDue else { return }
+    actions.writes.append(timerTable.makeClockWrite(at: now))
   }
 
   /// The disk refused a write, which may have been that one. The next change takes the clocks along; where none
   /// comes they are written by themselves a little later.
   mutating func retryClockRecord(at now: Instant) {
-    guard board.isClockDue else { return }
+    guard timerTable.isClockDue else { return }
     deadlines.set(.clockRecord, now + Self.clockRecordRetry)
   }
 }

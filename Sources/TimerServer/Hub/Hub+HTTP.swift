@@ -15,12 +15,12 @@ extension Hub {
       return refuse(refusal, to: id, &actions)
     }
     let reading = RequestCost.reading(request.body.count)
-    guard httpBudgets.take(for: request.peerNetwork, cost: reading, at: now) else {
+    guard httpBudgets.consume(for: request.peerNetwork, cost: reading, at: now) else {
       let error = ErrorReply(
         .rateLimited,
         "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
       )
-      actions.refusals.append(.hasteOfAddress)
+      actions.refusals.append(.addressRate)
       return refuse(error, id, &actions)
     }
     if let answer = options.access.preflight(request) {
@@ -30,9 +30,9 @@ extension Hub {
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(request, allowsGet: options.allowsGet)
     guard let grant = grant(request, id, at: now, &actions) else { return }
     do throws(ErrorReply) {
-      guard payers.take(for: Payer(grant, request), cost: reading, at: now) else {
-        actions.refusals.append(.hasteTogether)
-        throw tooHastyTogether
+      guard payers.consume(for: Payer(grant, request), cost: reading, at: now) else {
+        actions.refusals.append(.sharedRate)
+        throw sharedRateExceeded
       }
       try answer(route, request, grant, id, at: now, &actions)
     } catch {
@@ -65,18 +65,18 @@ extension Hub {
       actions.transport.append(.respond(metrics, to: id))
     case .success(.qrCode(let text)):
       try grant.check(.view)
-      let cost = qrShelf.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
+      let cost = qrCodeCache.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
       charge(cost, request, grant, at: now)
       let payer = Payer(grant, request)
-      if mayBegin(cost, at: now, or: .picture(text, id), of: payer) {
-        draw(text, id, at: now, &actions)
+      if beginOrQueue(cost, at: now, or: .picture(text, id), of: payer) {
+        answerQRCode(text, id, at: now, &actions)
       }
     case .success(.command(let message)):
       counters.messagesReceived += 1
       command(message, request, grant, id, at: now, &actions)
-    case .success(.press(let message)):
+    case .success(.changeByGet(let message)):
       counters.messagesReceived += 1
-      try press(message, request, grant, id, at: now, &actions)
+      try changeByGet(message, request, grant, id, at: now, &actions)
     case .failure(let refusal):
       counters.messagesReceived += 1
       counters.refusals[refusal.error.code, default: 0] += 1
@@ -110,11 +110,11 @@ extension Hub {
 
   /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
   /// comes from another site's page is refused all the same, as is a browser that nobody has told to.
-  private mutating func press(
+  private mutating func changeByGet(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
-    if let refusal = options.access.refusal(ofPress: request) {
+    if let refusal = options.access.refusal(ofChangeByGet: request) {
       return refuse(refusal, to: id, &actions)
     }
     guard grant.token != nil else {
@@ -139,20 +139,20 @@ extension Hub {
       return
     }
     let job = Job.command(message, request, grant, id)
-    if mayBegin(cost, at: now, or: job, of: payer) {
-      look(message, request, grant, id, at: now, &actions)
+    if beginOrQueue(cost, at: now, or: job, of: payer) {
+      answerQuery(message, request, grant, id, at: now, &actions)
     }
   }
 
   /// Answers what changes nothing.
-  mutating func look(
+  mutating func answerQuery(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
     let expected = cost(of: message.request, in: grant.scope)
     var cost = expected
     do {
-      let outcome = try look(message.request, as: grant, receivedAt: now, at: now)
+      let outcome = try outcome(of: message.request, as: grant, receivedAt: now, at: now)
       if case .timer(let reading) = outcome, reading.isNoNewer(than: request) {
         let answer = HTTPResponse(status: 304, headers: [Self.revalidated, reading.entityTag])
         actions.transport.append(.respond(answer, to: id))
@@ -162,7 +162,7 @@ extension Hub {
       }
     } catch {
       count(error.code, &actions)
-      if error.code == .unknownTimer, HTTPRoute.isLikePress(request) {
+      if error.code == .unknownTimer, HTTPRoute.looksLikeChangeByGet(request) {
         actions.refusals.append(.getNotAllowed)
       }
       respond(.refused(message.tag, error, timer: nil), to: id, &actions)
@@ -235,7 +235,7 @@ extension Hub {
     for request: HTTPRequest, at now: Instant, _ actions: inout HubActions
   ) -> HTTPResponse {
     let credentials = Credentials(request)
-    guard credentials.secret == nil || httpBudgets.take(for: request.peerNetwork, at: now) else {
+    guard credentials.secret == nil || httpBudgets.consume(for: request.peerNetwork, at: now) else {
       return Self.bareHealth
     }
     guard let grant = try? grant(credentials, from: Peer(request), at: now, &actions) else {
@@ -255,17 +255,17 @@ extension Hub {
   }
 
   /// Answers a request for a QR code.
-  mutating func draw(
+  mutating func answerQRCode(
     _ text: QRText, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) {
     actions.transport.append(.respond(picture(of: text, at: now), to: id))
   }
 
   private mutating func picture(of text: QRText, at now: Instant) -> HTTPResponse {
-    var picture = qrShelf.picture(of: text)
+    var picture = qrCodeCache.picture(of: text)
     if picture == nil, let code = QRCode(text) {
       let svg = code.svg
-      qrShelf.keep(svg, of: text)
+      qrCodeCache.insert(svg, of: text)
       spend(RequestCost.qrCode(text), at: now)
       picture = svg
     }
@@ -290,7 +290,7 @@ extension Hub {
 
   private var metrics: HTTPResponse {
     let text = MetricsText(
-      counters, transport, connections: sessions.count, timers: board.latestCount,
+      counters, transport, connections: sessions.count, timers: timerTable.latestCount,
       running: running.count, wallOffset: wallOffset)
     return HTTPResponse(
       status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8",

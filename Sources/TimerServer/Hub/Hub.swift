@@ -10,32 +10,32 @@ struct Hub {
   let options: HubOptions
   /// Names what the data went through, for clients that come back and say how far they had followed it.
   var history: String
-  var board: Board
+  var timerTable: TimerTable
   var httpBudgets: AddressBudgets
   /// What all connections of one payer may ask for together.
   var payers: BudgetTable<Payer>
   /// Handshakes and wrong tokens of each address.
-  var arrivals: AddressBudgets
+  var handshakeBudgets: AddressBudgets
   /// Costly work that waits.
-  var turns: TurnQueue<Job>
-  var tickTexts = TickTexts()
-  var qrShelf = QRShelf()
+  var workQueue: FairWorkQueue<Job>
+  var tickCache = TickCache()
+  var qrCodeCache = QRCodeCache()
   var sessions: [ConnectionID: Session] = [:]
   /// Connections that are not read for now.
-  var heldBack: Set<ConnectionID> = []
+  var pausedConnections: Set<ConnectionID> = []
   var channels = Channels()
   var deadlines = DeadlineQueue<Deadline>()
   /// When countdowns come to zero. Apart from the other deadlines, so that thousands that are due at once keep no
   /// tick waiting.
   var zeros = DeadlineQueue<TimerID>()
-  var ledger = IdempotencyCache()
+  var idempotencyCache = IdempotencyCache()
   var lateEnds: LateEnds
   var counters = Counters()
   /// The transport's figures, as of the last HTTP request.
   var transport = TransportCounters()
   var running: Set<TimerID> = []
   /// Timers that run since before this start, and that nobody has changed.
-  var untouched: Set<TimerID> = []
+  var unchangedSinceStart: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
   var healthPage = HealthPage()
@@ -46,16 +46,16 @@ struct Hub {
   var filesLog = TroubleLog<[DiskError]>()
   var publication = StatusPublication()
   /// The write of the timers of a folder that was put in place of the one before.
-  var takingUp: UInt64?
+  var replacementTicket: UInt64?
   /// nil until there is a file of tokens.
-  var tokens: TokenBook?
+  var tokens: TokenTable?
   private var armed: Instant?
 
   /// What can be due.
   enum Deadline: Hashable {
     case tick(GroupID)
     /// Costly work may go on.
-    case turn
+    case queuedWork
     /// The next token ends.
     case tokenEnd
     /// The server looks at the wall clock.
@@ -85,22 +85,22 @@ struct Hub {
     history = contents.history.isEmpty ? options.epoch : contents.history
     httpBudgets = AddressBudgets(options.httpRequests)
     payers = BudgetTable(options.sharedRequests)
-    arrivals = AddressBudgets(options.arrivals)
-    turns = TurnQueue(at: now)
-    board = Board(clock: clock, server: contents.server)
-    board.restoreClocks(contents, at: now)
+    handshakeBudgets = AddressBudgets(options.handshakes)
+    workQueue = FairWorkQueue(at: now)
+    timerTable = TimerTable(clock: clock, server: contents.server)
+    timerTable.restoreClocks(contents, at: now)
     // From here on everything is on the clock of this process.
     let contents = contents.moved(to: clock.reading(at: now))
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents)
-    ledger.restore(contents, on: clock.reading(at: now))
-    board.restore(contents.timers)
+    idempotencyCache.restore(contents, on: clock.reading(at: now))
+    timerTable.restore(contents.timers)
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
-    untouched = running
+    unchangedSinceStart = running
     tokens = options.tokens
-    awaitTokenEnd(at: now)
+    scheduleTokenEnd(at: now)
     storeClockIfDue(at: now, &actions)
     deadlines.set(.wallClock, now + Self.wallClockPause)
   }
@@ -112,17 +112,17 @@ struct Hub {
     case .transport(let event): handle(event, at: now, &actions)
     case .disk(.stored(let reports)):
       for report in reports {
-        settle(report, at: now, &actions)
-        finishTakingUp(report.ticket, &actions)
+        complete(report, at: now, &actions)
+        finishReplacement(report.ticket, &actions)
       }
-      readOn(&actions)
+      resumeReading(&actions)
     case .disk(.external(let changes)):
-      for change in changes { adopt(change, at: now, &actions) }
-    case .disk(.filesBehind(let errors)): note(errors, at: now, &actions)
-    case .disk(.writable(let trouble)): note(trouble, at: now, &actions)
-    case .disk(.restored(let contents)): takeUp(contents, at: now, &actions)
-    case .tokens(let tokens): adopt(tokens, at: now, &actions)
-    case .wallOffset(let offset): follow(wallOffset: offset, at: now, &actions)
+      for change in changes { applyExternalChange(change, at: now, &actions) }
+    case .disk(.filesBehind(let errors)): updateFileErrors(errors, at: now, &actions)
+    case .disk(.writable(let trouble)): updateStorage(trouble, at: now, &actions)
+    case .disk(.restored(let contents)): replaceData(with: contents, at: now, &actions)
+    case .tokens(let tokens): replaceTokens(tokens, at: now, &actions)
+    case .wallOffset(let offset): updateWallOffset(to: offset, at: now, &actions)
     }
     advance(to: now, &actions)
     publishStatus(at: now, &actions)
@@ -150,24 +150,24 @@ struct Hub {
     var crossingsLeft = Self.crossingsAtOnce
     while true {
       let zero = crossingsLeft > 0 ? nextZero : nil
-      if let zero, zero <= now, zero <= deadlines.first ?? zero, let due = zeros.takeDue(at: now) {
+      if let zero, zero <= now, zero <= deadlines.first ?? zero, let due = zeros.popDue(at: now) {
         crossingsLeft -= 1
         crossZero(due.key, at: now, &actions)
-      } else if let due = deadlines.takeDue(at: now) {
-        meet(due.key, due: due.instant, at: now, &actions)
+      } else if let due = deadlines.popDue(at: now) {
+        perform(due.key, due: due.instant, at: now, &actions)
       } else {
         return
       }
     }
   }
 
-  private mutating func meet(
+  private mutating func perform(
     _ deadline: Deadline, due: Instant, at now: Instant, _ actions: inout HubActions
   ) {
     switch deadline {
     case .tick(let group): tick(group, due: due, at: now, &actions)
-    case .turn: takeTurns(at: now, &actions)
-    case .tokenEnd: followTokens(at: now, &actions)
+    case .queuedWork: runQueuedWork(at: now, &actions)
+    case .tokenEnd: enforceTokens(at: now, &actions)
     // The server has looked before it handed this over.
     case .wallClock:
       deadlines.set(.wallClock, now + Self.wallClockPause)
@@ -188,7 +188,7 @@ struct Hub {
   /// The next zero that can be decided: none while the disk has enough of them, and none any more by a server that
   /// stops, since nobody would be sent it. The next server finds it late.
   private var nextZero: Instant? {
-    isStopping || board.ownUnderWay >= Self.crossingsUnderWayMax ? nil : zeros.first
+    isStopping || timerTable.internalPendingCount >= Self.crossingsUnderWayMax ? nil : zeros.first
   }
 
   /// When something is due next.
@@ -206,20 +206,20 @@ struct Hub {
   // MARK: Restart and stop
 
   private mutating func restore(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
-    follow(id, at: now)
-    for end in board.undeliveredEnds(id) { lateEnds.note(id, endedAt: end) }
-    if let crossing = board.crossing(of: id, at: now, late: true, isDelivered: false) {
-      adopt([crossing], at: now, &actions)
+    reschedule(id, at: now)
+    for end in timerTable.undeliveredEnds(id) { lateEnds.add(id, endedAt: end) }
+    if let crossing = timerTable.crossing(of: id, at: now, late: true, isDelivered: false) {
+      apply([crossing], at: now, &actions)
     }
   }
 
   private mutating func stop(at now: Instant, _ actions: inout HubActions) {
     guard case .no = stopping else { return }
     actions.log(.info, "stopping")
-    let farewell = board.adoptFarewell(at: now)
-    actions.writes.append(farewell)
-    stopping = .storing(farewell.ticket)
-    deadlines.set(.stop, now + options.storagePatience)
+    let shutdownWrite = timerTable.makeShutdownWrite(at: now)
+    actions.writes.append(shutdownWrite)
+    stopping = .storing(shutdownWrite.ticket)
+    deadlines.set(.stop, now + options.shutdownFlushTimeout)
   }
 
   /// Whether it waits for nothing more than the disk.
@@ -230,10 +230,10 @@ struct Hub {
   mutating func finishStopping(at now: Instant, _ actions: inout HubActions) {
     guard case .storing = stopping else { return }
     stopping = .drained
-    actions.writes += board.markUndelivered(at: now)
+    actions.writes += timerTable.markUndelivered(at: now)
     deadlines.remove(.stop)
     deadlines.remove(.wallClock)
-    endTurns(&actions)
+    refuseQueuedWork(&actions)
     actions.transport.append(.stop)
   }
 }
@@ -247,7 +247,7 @@ public struct HubOptions: Sendable {
   /// What a visitor without a token may do; nil: everything until there are tokens, nothing from then on.
   public var anonymousRole: Role?
   /// nil when there is no file of tokens.
-  var tokens: TokenBook?
+  var tokens: TokenTable?
   public var timersMax = 10_000
   public var subscriptionsMax = 1_000
   /// Requests a second on one connection.
@@ -257,7 +257,7 @@ public struct HubOptions: Sendable {
   /// Requests a second of one token, or of all visitors of one address, over all connections.
   var sharedRequests: RequestBudget.Limits { requests.times(10) }
   /// What one address may cost by handshakes and wrong tokens: thousands of screens that come back at once are let in.
-  var arrivals: RequestBudget.Limits {
+  var handshakes: RequestBudget.Limits {
     RequestBudget.Limits(perSecond: max(10_000, sharedRequests.perSecond))
   }
   /// Ticks of single timers a second on channels that one token, or the visitors of one address, have opened.
@@ -272,7 +272,7 @@ public struct HubOptions: Sendable {
   /// Whether a GET may change a timer, for button boxes that can only open a URL.
   public var allowsGet = false
   /// How long a server that stops waits for its disk.
-  var storagePatience: Seconds = 2
+  var shutdownFlushTimeout: Seconds = 2
   /// Who may speak to the server by HTTP.
   public var access = AccessRules()
 
@@ -289,8 +289,8 @@ struct Counters: Equatable {
   var broadcasts = 0
   var connectionsOpened = 0
   var wrongTokens = 0
-  var dismissals: [Dismissal: Int] = [:]
-  var timesHeldBack = 0
+  var closedConnections: [CloseReason: Int] = [:]
+  var readingPauses = 0
   var clockSteps = 0
 }
 
@@ -300,20 +300,20 @@ struct LateEnds {
   private var ends: [TimerID: [Instant]] = [:]
 
   /// How long after the start newcomers are told.
-  static let told: Seconds = 60
+  static let replayWindow: Seconds = 60
 
   init(startedAt: Instant) {
     self.startedAt = startedAt
   }
 
-  mutating func note(_ id: TimerID, endedAt: Instant) {
+  mutating func add(_ id: TimerID, endedAt: Instant) {
     let known = ends[id] ?? []
     guard !known.contains(endedAt) else { return }
     ends[id] = (known + [endedAt]).suffix(TimerEnd.kept)
   }
 
   /// A timer that is gone tells nothing.
-  mutating func forget(_ id: TimerID) {
+  mutating func remove(_ id: TimerID) {
     ends[id] = nil
   }
 
@@ -322,7 +322,7 @@ struct LateEnds {
   func among(
     _ selection: TimerSelection, at now: Instant
   ) -> [(id: TimerID, ends: [Instant])] {
-    guard !ends.isEmpty, isEarly(now) else { return [] }
+    guard !ends.isEmpty, isWithinReplayWindow(now) else { return [] }
     let ids =
       switch selection {
       case .all: Set(ends.keys)
@@ -332,7 +332,7 @@ struct LateEnds {
   }
 
   /// Whether newcomers are told still.
-  func isEarly(_ now: Instant) -> Bool {
-    now < startedAt + Self.told
+  func isWithinReplayWindow(_ now: Instant) -> Bool {
+    now < startedAt + Self.replayWindow
   }
 }

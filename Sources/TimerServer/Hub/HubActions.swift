@@ -37,7 +37,7 @@ enum HubEvent {
   case transport(TransportEvent)
   case disk(DiskEvent)
   /// The file of tokens holds these now; nil when it is gone.
-  case tokens(TokenBook?)
+  case tokens(TokenTable?)
   /// The wall clock is so far ahead of the server clock from here on.
   case wallOffset(Seconds)
 }

@@ -8,11 +8,11 @@ struct IdempotencyCache {
   private var entries: [ScopedIdempotencyKey: Entry] = [:]
   /// In the order in which they came, to be forgotten in that order.
   private var order: [(key: ScopedIdempotencyKey, at: Instant)] = []
-  private var forgotten = 0
+  private var removedCount = 0
   /// So many of `order` were looked at when answers had to be let go.
-  private var lightened = 0
+  private var evictedCount = 0
   /// What the kept answers hold, about.
-  private var answerBytes = 0
+  private var responseBytes = 0
 
   /// So many are remembered for the whole time. Beyond that those with the most, a token or one network's visitors,
   /// give up their oldest, and nobody else loses any.
@@ -20,18 +20,18 @@ struct IdempotencyCache {
   /// Room is made for many at once.
   private static let entriesMax = 22_000
   /// Answers with a thousand laps each would take a hundred times what the names do.
-  private static let answerBytesMax = 16 << 20
+  private static let responseBytesMax = 16 << 20
 
   struct Entry {
     /// nil where an earlier server did not keep it.
     let fingerprint: RequestFingerprint?
     /// Where a visitor without a token came from.
     let network: String?
-    let notedAt: Instant
+    let recordedAt: Instant
     var state: State
 
     /// Whether it asked for the same, as far as that is known.
-    func isLike(_ named: IdempotentRequest) -> Bool {
+    func matches(_ named: IdempotentRequest) -> Bool {
       fingerprint == nil || fingerprint == named.fingerprint
     }
   }
@@ -49,31 +49,31 @@ struct IdempotencyCache {
     guard let entry = entries[key] ?? entries[ScopedIdempotencyKey(key.key, of: nil)] else {
       return nil
     }
-    return entry.notedAt >= now - IdempotencyRecord.retention ? entry : nil
+    return entry.recordedAt >= now - IdempotencyRecord.retention ? entry : nil
   }
 
-  mutating func note(_ named: IdempotentRequest, _ state: State, at now: Instant) {
-    note(named.key, named.fingerprint, named.network, state, at: now)
+  mutating func record(_ named: IdempotentRequest, _ state: State, at now: Instant) {
+    record(named.key, named.fingerprint, named.network, state, at: now)
   }
 
-  private mutating func note(
+  private mutating func record(
     _ key: ScopedIdempotencyKey, _ fingerprint: RequestFingerprint?, _ network: String?,
     _ state: State,
     at now: Instant
   ) {
-    forget(at: now)
+    removeExpired(at: now)
     remove(key)
     entries[key] = Entry(
-      fingerprint: fingerprint, network: network, notedAt: now, state: state)
+      fingerprint: fingerprint, network: network, recordedAt: now, state: state)
     order.append((key, now))
     if entries.count > Self.entriesMax { makeRoom() }
   }
 
-  mutating func settle(_ key: ScopedIdempotencyKey, _ outcome: Outcome) {
+  mutating func complete(_ key: ScopedIdempotencyKey, _ outcome: Outcome) {
     guard entries[key] != nil else { return }
     entries[key]?.state = .made(outcome)
-    answerBytes += outcome.byteCount
-    lighten()
+    responseBytes += outcome.byteCount
+    evictResponses()
   }
 
   /// A change that was not made in the end may be sent again under its name.
@@ -83,44 +83,44 @@ struct IdempotencyCache {
 
   private mutating func remove(_ key: ScopedIdempotencyKey) {
     guard let entry = entries.removeValue(forKey: key) else { return }
-    if case .made(let outcome) = entry.state { answerBytes -= outcome.byteCount }
+    if case .made(let outcome) = entry.state { responseBytes -= outcome.byteCount }
   }
 
   /// Lets the oldest answers go, while they are too much: that the changes were made stays known.
-  private mutating func lighten() {
-    while answerBytes > Self.answerBytesMax, lightened < order.count {
-      let (key, notedAt) = order[lightened]
-      lightened += 1
-      guard let entry = entries[key], entry.notedAt == notedAt,
+  private mutating func evictResponses() {
+    while responseBytes > Self.responseBytesMax, evictedCount < order.count {
+      let (key, recordedAt) = order[evictedCount]
+      evictedCount += 1
+      guard let entry = entries[key], entry.recordedAt == recordedAt,
         case .made(let outcome) = entry.state, let revisions = outcome.revisions
       else { continue }
-      answerBytes -= outcome.byteCount
+      responseBytes -= outcome.byteCount
       entries[key]?.state = .restored(revisions, removed: false)
     }
   }
 
-  private mutating func forget(at now: Instant) {
-    while forgotten < order.count, order[forgotten].at < now - IdempotencyRecord.retention {
-      let (key, notedAt) = order[forgotten]
-      if entries[key]?.notedAt == notedAt { remove(key) }
-      forgotten += 1
+  private mutating func removeExpired(at now: Instant) {
+    while removedCount < order.count, order[removedCount].at < now - IdempotencyRecord.retention {
+      let (key, recordedAt) = order[removedCount]
+      if entries[key]?.recordedAt == recordedAt { remove(key) }
+      removedCount += 1
     }
-    if forgotten > 1024, forgotten * 2 > order.count {
-      order.removeFirst(forgotten)
-      lightened = max(0, lightened - forgotten)
-      forgotten = 0
+    if removedCount > 1024, removedCount * 2 > order.count {
+      order.removeFirst(removedCount)
+      evictedCount = max(0, evictedCount - removedCount)
+      removedCount = 0
     }
   }
 
   private mutating func makeRoom() {
-    let present = order[forgotten...].filter { entries[$0.key]?.notedAt == $0.at }
+    let present = order[removedCount...].filter { entries[$0.key]?.recordedAt == $0.at }
     let kept = FairShare.newest(of: present, atMost: Self.entriesKept) { [entries] in
       Owner(principal: $0.key.principal, network: entries[$0.key]?.network)
     }
     let keys = Set(kept.map(\.key))
     for (key, _) in present where !keys.contains(key) { remove(key) }
     order = kept
-    (forgotten, lightened) = (0, 0)
+    (removedCount, evictedCount) = (0, 0)
   }
 
   /// Those who share one quota.
@@ -183,7 +183,7 @@ struct IdempotencyCache {
       revisions = others
     }
     if let timer = found.timer { revisions[timer] = found.request.revision }
-    note(
+    record(
       key, fingerprint, found.request.network, .restored(revisions, removed: found.removed),
       at: found.at)
   }

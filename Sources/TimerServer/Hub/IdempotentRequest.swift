@@ -10,7 +10,7 @@ struct IdempotentRequest: Equatable {
   let network: String?
 
   /// What the disk keeps of it once it made this revision.
-  func answered(revision: Int, at now: Instant) -> IdempotencyRecord {
+  func record(revision: Int, at now: Instant) -> IdempotencyRecord {
     IdempotencyRecord(
       requestId: key.key.text, revision: revision, at: now, fingerprint: fingerprint.value,
       principal: key.principal?.text, network: network)

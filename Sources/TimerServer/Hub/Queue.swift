@@ -9,7 +9,7 @@ struct Queue<Element> {
     elements.append(element)
   }
 
-  mutating func takeFirst() -> Element? {
+  mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
     let first = elements[head]
     elements[head] = nil

@@ -15,7 +15,7 @@ struct ReplyQueue {
     /// connection was allowed when it asked.
     case deferred(ClientMessage, receivedAt: Instant, Grant)
     /// A subscription that the URL asked for.
-    case wished(Subscription, Grant)
+    case initialSubscription(Subscription, Grant)
     /// Makes no sense; the timer's state stands beside the error, as of its turn.
     case malformed(MalformedMessage, Grant)
   }
@@ -38,7 +38,7 @@ struct ReplyQueue {
   var first: Entry? { entries.first }
 
   /// Takes the first entry unless it still waits for the disk.
-  mutating func takeFirst() -> Entry? {
+  mutating func popFirst() -> Entry? {
     switch entries.first {
     case nil, .awaited?: return nil
     case let entry?:

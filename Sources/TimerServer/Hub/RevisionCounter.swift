@@ -21,14 +21,14 @@ struct RevisionCounter {
   }
 
   /// Another folder is on the disk, with this record; the count goes on above all that was given for either.
-  mutating func beginAnew(_ record: ServerRecord) {
+  mutating func reset(to record: ServerRecord) {
     last = max(last, record.revisionCeiling)
     storedCeiling = record.revisionCeiling
     ceiling = last > record.revisionCeiling ? last + Self.step : record.revisionCeiling
   }
 
   /// A revision that was found on the disk.
-  mutating func note(_ revision: Int) {
+  mutating func raise(to revision: Int) {
     last = max(last, revision)
   }
 
@@ -65,7 +65,7 @@ struct RevisionCounter {
   }
 
   /// What to write last: the count goes on without a gap.
-  mutating func farewell(_ clock: ClockReading) -> ServerRecord {
+  mutating func shutdownRecord(_ clock: ClockReading) -> ServerRecord {
     ceiling = last
     return ServerRecord(revisionCeiling: last, clock: clock)
   }

@@ -23,7 +23,7 @@ struct Subscription: Equatable {
 
   /// The interval that it gets: ticks of every timer are made twenty times a second at most, whoever asks for which
   /// intervals.
-  var intervalGiven: Seconds {
+  var effectiveInterval: Seconds {
     guard case .all = selection, interval > .zero else { return interval }
     let steps = (interval.microseconds + Self.step.microseconds / 2) / Self.step.microseconds
     return max(Self.step * steps, ClientRequest.intervals.lowerBound)

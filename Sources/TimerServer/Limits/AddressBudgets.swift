@@ -19,9 +19,9 @@ struct BudgetTable<Key: Hashable> {
   var count: Int { budgets.count }
 
   /// Counts one request; false when it is one too many.
-  mutating func take(for key: Key, cost: Int = 1, at now: Instant) -> Bool {
+  mutating func consume(for key: Key, cost: Int = 1, at now: Instant) -> Bool {
     makeRoom(for: key, at: now)
-    return budgets[key, default: RequestBudget(limits, at: now)].take(cost: cost, at: now)
+    return budgets[key, default: RequestBudget(limits, at: now)].consume(cost: cost, at: now)
       == .granted
   }
 

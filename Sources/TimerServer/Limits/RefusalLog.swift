@@ -17,19 +17,19 @@ final class RefusalLog: Sendable {
   }
 
   /// What the one is answered who is refused so.
-  func told(_ refusal: AccessRefusal?) -> HTTPResponse? {
+  func record(_ refusal: AccessRefusal?) -> HTTPResponse? {
     guard let refusal else { return nil }
     add(.access(refusal))
     return refusal.response
   }
 
   /// To be called about once a second, which is when minutes end.
-  func tellDue(at now: Instant) {
+  func logDue(at now: Instant) {
     write(tally.withLock { $0.linesDue(at: now) })
   }
 
   /// Tells the rest, at the end of the server.
-  func tellRest() {
+  func logRest() {
     write(tally.withLock { $0.collect() })
   }
 

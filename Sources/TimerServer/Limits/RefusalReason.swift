@@ -6,9 +6,9 @@ enum RefusalReason: Equatable, Sendable {
   /// A change by GET, where none is taken.
   case getNotAllowed
   case noToken, wrongToken
-  case hasteOfConnection, hasteOfAddress, hasteTogether
+  case connectionRate, addressRate, sharedRate
   /// Handshakes and wrong tokens of one address.
-  case arrivals
+  case handshakeRate
   case tooManyTimers, tooManySubscriptions
   case transport(TransportRefusal)
 }
@@ -42,11 +42,11 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(.warning, Self.words(host: field), .host)
     case .access(.origin(let field)):
       self.init(.warning, Self.words(origin: field), .origin)
-    case .access(.pressFromElsewhere):
+    case .access(.crossSiteChange):
       self.init(
         .warning,
         "for asking from another site's page for a change by GET; a bookmark or a device may")
-    case .access(.guess):
+    case .access(.prefetch):
       self.init(
         .info, "for asking for a change by GET ahead of need; nobody has opened that page yet")
     case .getNotAllowed:
@@ -61,18 +61,18 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(
         .warning,
         "for a token that is not known, or no longer; 'timersync token list' shows those that are")
-    case .hasteOfConnection:
+    case .connectionRate:
       self.init(.warning, "for too many requests on one connection; --requests COUNT allows more")
-    case .hasteOfAddress:
+    case .addressRate:
       self.init(
         .warning,
         "for too many requests by HTTP of one address; --http-requests COUNT allows more")
-    case .hasteTogether:
+    case .sharedRate:
       self.init(
         .warning,
         "for too many requests of one token or address over all connections; --requests COUNT allows "
           + "ten times COUNT")
-    case .arrivals:
+    case .handshakeRate:
       self.init(
         .warning, "for too many handshakes or wrong tokens of one address at once", of: .connection)
     case .tooManyTimers:

@@ -12,7 +12,7 @@ struct RefusalTally {
 
   private struct Count {
     var all = 0
-    var told = 0
+    var logged = 0
   }
 
   /// So many subjects of one kind are told apart.
@@ -28,7 +28,7 @@ struct RefusalTally {
         others[kind, default: 0] += 1
         return nil
       }
-      counts[subject] = Count(all: 1, told: 1)
+      counts[subject] = Count(all: 1, logged: 1)
       return subject.first
     }
     counts[subject]?.all += 1
@@ -48,14 +48,14 @@ struct RefusalTally {
 
   /// What is not told yet, in a steady order; subjects that were quiet are forgotten.
   mutating func collect() -> [LogLine] {
-    var lines = counts.filter { $0.value.all > $0.value.told }
+    var lines = counts.filter { $0.value.all > $0.value.logged }
       .map { $0.key.line($0.value.all) }
       .sorted { ($0.level.rawValue, $0.text) < ($1.level.rawValue, $1.text) }
     for kind in RefusalSubject.Kind.allCases {
       if let count = others[kind] { lines.append(RefusalSubject.line(count, othersOf: kind)) }
     }
     others = [:]
-    counts = counts.compactMapValues { $0.all > $0.told ? Count() : nil }
+    counts = counts.compactMapValues { $0.all > $0.logged ? Count() : nil }
     if counts.isEmpty { countedSince = nil }
     return lines
   }

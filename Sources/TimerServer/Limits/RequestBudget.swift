@@ -38,8 +38,8 @@ struct RequestBudget {
 
   /// Counts one request of so many units. One that is larger than the whole burst is granted when all of that is there,
   /// and leaves a debt.
-  mutating func take(cost: Int = 1, at now: Instant) -> Verdict {
-    grow(to: now)
+  mutating func consume(cost: Int = 1, at now: Instant) -> Verdict {
+    refill(to: now)
     guard left < Self.millionths(min(cost, limits.burst)) else {
       left = max(left - Self.millionths(cost), -Self.millionths(limits.burst))
       return .granted
@@ -52,7 +52,7 @@ struct RequestBudget {
   /// refused for longer than a few seconds.
   mutating func charge(_ cost: Int, at now: Instant) {
     guard cost > 0 else { return }
-    grow(to: now)
+    refill(to: now)
     left = max(left - Self.millionths(cost), -Self.millionths(limits.burst))
   }
 
@@ -65,11 +65,11 @@ struct RequestBudget {
   /// Whether nothing can be granted now.
   func isOverdrawn(at now: Instant) -> Bool {
     var later = self
-    later.grow(to: now)
+    later.refill(to: now)
     return later.left < Self.millionths(1)
   }
 
-  private mutating func grow(to now: Instant) {
+  private mutating func refill(to now: Instant) {
     // A microsecond brings a millionth of what a second brings.
     let passed = max(0, (now - countedAt).microseconds)
     guard passed > 0 else { return }

@@ -45,9 +45,9 @@ public final class LineWriter: Sendable {
   /// Any thread; returns at once. `line` has no end of a line.
   public func write(_ line: String) {
     state.withLock { state in
-      begin(&state)
+      startThread(&state)
       append(line, &state)
-      advance(&state)
+      writePending(&state)
     }
   }
 
@@ -59,7 +59,7 @@ public final class LineWriter: Sendable {
 
   private var isBusy: Bool {
     state.withLock { state in
-      advance(&state)
+      writePending(&state)
       return state.isWriting || !state.lines.isEmpty
     }
   }
@@ -76,49 +76,49 @@ public final class LineWriter: Sendable {
     state.lines.append(line + "\n")
   }
 
-  private func takeFirst(_ state: inout State) -> String? {
-    guard let line = state.lines.takeFirst() else { return nil }
+  private func popLine(_ state: inout State) -> String? {
+    guard let line = state.lines.popFirst() else { return nil }
     state.bytes -= line.utf8.count
     // Not with each line that goes, or every second one would be such a word.
-    if state.droppedCount > 0, state.bytes < bytesMax / 2 { tellOfDropped(&state) }
+    if state.droppedCount > 0, state.bytes < bytesMax / 2 { reportDropped(&state) }
     return line
   }
 
-  private func tellOfDropped(_ state: inout State) {
-    let word = Self.word(onDropped: state.droppedCount)
+  private func reportDropped(_ state: inout State) {
+    let notice = Self.notice(ofDropped: state.droppedCount)
     state.droppedCount = 0
-    append(word, &state)
+    append(notice, &state)
   }
 
-  private static func word(onDropped count: Int) -> String {
+  private static func notice(ofDropped count: Int) -> String {
     let lines = count == 1 ? "1 line was" : "\(count) lines were"
     return Log.line(.warning, "\(lines) dropped here: there was no room for more")
   }
 
   // MARK: The thread
 
-  private func begin(_ state: inout State) {
+  private func startThread(_ state: inout State) {
     guard state.hasThread == nil else { return }
     // It lives as long as the process, as this does.
     state.hasThread = LoopThread { self.run() } != nil
   }
 
   /// Has the thread go on; without one, writes what can be written without a wait.
-  private func advance(_ state: inout State) {
+  private func writePending(_ state: inout State) {
     if state.isThreadAsleep {
       state.isThreadAsleep = false
       wake.signal()
     }
     guard state.hasThread == false else { return }
-    while files_has_room(descriptor) != 0, let text = takeText(&state) {
-      note(files_write_text(descriptor, text, 0), &state)
+    while files_has_room(descriptor) != 0, let text = nextText(&state) {
+      recordResult(files_write_text(descriptor, text, 0), &state)
     }
   }
 
   private func run() {
     while true {
       let text: String? = state.withLock { state in
-        guard let text = takeText(&state) else {
+        guard let text = nextText(&state) else {
           state.isThreadAsleep = true
           return nil
         }
@@ -129,16 +129,16 @@ public final class LineWriter: Sendable {
         wake.wait()
         continue
       }
-      let written = put(text)
+      let written = writeAll(text)
       state.withLock { state in
         state.isWriting = false
-        note(written, &state)
+        recordResult(written, &state)
       }
     }
   }
 
   /// Waits for a disk that is full; a program that has closed its end does not come back.
-  private func put(_ text: String) -> files_written {
+  private func writeAll(_ text: String) -> files_written {
     var written = files_write_text(descriptor, text, 0)
     while Self.mayPass.contains(written.error) {
       Thread.sleep(forTimeInterval: 1)
@@ -150,13 +150,13 @@ public final class LineWriter: Sendable {
   private static let mayPass = [ENOSPC, EDQUOT, EFBIG, EIO, ENOMEM]
 
   /// The next line, behind what has to be told of those that were lost before it.
-  private func takeText(_ state: inout State) -> String? {
-    guard let line = takeFirst(&state) else { return nil }
-    let lost = state.lostCount > 0 ? Self.word(onDropped: state.lostCount) + "\n" : ""
+  private func nextText(_ state: inout State) -> String? {
+    guard let line = popLine(&state) else { return nil }
+    let lost = state.lostCount > 0 ? Self.notice(ofDropped: state.lostCount) + "\n" : ""
     return (state.isCutOff ? "\n" : "") + lost + line
   }
 
-  private func note(_ written: files_written, _ state: inout State) {
+  private func recordResult(_ written: files_written, _ state: inout State) {
     if written.error == 0 {
       (state.lostCount, state.isCutOff) = (0, false)
     } else {

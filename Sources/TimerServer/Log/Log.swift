@@ -57,11 +57,11 @@ public struct Log: Sendable {
   }
 
   /// Tells of what was kept back, and takes every line from here on for a new one.
-  func forgetRepeats() { sink.tellRepeats() }
+  func forgetRepeats() { sink.flushRepeats() }
 
   /// The end of the process: returns once everything is written, or after so many seconds.
   func finish(within seconds: Double) {
-    sink.tellRepeats()
+    sink.flushRepeats()
     sink.writer.flush(within: seconds)
   }
 
@@ -92,7 +92,7 @@ private final class LogSink: Sendable {
 
   private struct State {
     var folding = LogFolding()
-    var isTellingSoon = false
+    var isFlushScheduled = false
   }
 
   init(_ writer: LineWriter) {
@@ -103,29 +103,29 @@ private final class LogSink: Sendable {
     state.withLock { state in
       let now = DispatchTime.now().uptimeNanoseconds
       // What is over comes before what follows on it.
-      put(state.folding.takeDue(at: now))
-      if state.folding.admit(line, at: now) { put([line]) }
-      tellSoon(&state)
+      writeLines(state.folding.flushDue(at: now))
+      if state.folding.admit(line, at: now) { writeLines([line]) }
+      scheduleFlush(&state)
     }
   }
 
-  func tellRepeats() {
-    state.withLock { put($0.folding.takeAll()) }
+  func flushRepeats() {
+    state.withLock { writeLines($0.folding.flushAll()) }
   }
 
-  private func put(_ lines: [LogLine]) {
+  private func writeLines(_ lines: [LogLine]) {
     for line in lines { writer.write(Log.line(line.level, line.text)) }
   }
 
   /// When the next minute is over it is told, whether somebody says something more or not.
-  private func tellSoon(_ state: inout State) {
-    guard !state.isTellingSoon, let end = state.folding.nextEnd else { return }
-    state.isTellingSoon = true
+  private func scheduleFlush(_ state: inout State) {
+    guard !state.isFlushScheduled, let end = state.folding.nextEnd else { return }
+    state.isFlushScheduled = true
     queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: end)) { [weak self] in
       self?.state.withLock { state in
-        state.isTellingSoon = false
-        self?.put(state.folding.takeDue(at: DispatchTime.now().uptimeNanoseconds))
-        self?.tellSoon(&state)
+        state.isFlushScheduled = false
+        self?.writeLines(state.folding.flushDue(at: DispatchTime.now().uptimeNanoseconds))
+        self?.scheduleFlush(&state)
       }
     }
   }

@@ -58,7 +58,7 @@ struct LogFolding {
   }
 
   /// What is to be told of the minutes that are over; a kind that goes on begins another one.
-  mutating func takeDue(at now: UInt64) -> [LogLine] {
+  mutating func flushDue(at now: UInt64) -> [LogLine] {
     var lines: [LogLine] = []
     var over = 0
     while over < order.count, let fold = folds[order[over]], fold.end <= now { over += 1 }
@@ -73,7 +73,7 @@ struct LogFolding {
   }
 
   /// What is to be told of all of them; from here on every kind is new.
-  mutating func takeAll() -> [LogLine] {
+  mutating func flushAll() -> [LogLine] {
     defer { order = [] }
     return order.compactMap { end($0) }
   }

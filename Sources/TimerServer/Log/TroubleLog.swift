@@ -13,8 +13,8 @@ struct TroubleLog<Trouble: Equatable> {
   /// nil: there is none.
   private var present: Trouble?
   /// What the log said last; nil: that there is none, or nothing yet.
-  private var told: Trouble?
-  private var troubleToldAt: Instant?
+  private var logged: Trouble?
+  private var troubleLoggedAt: Instant?
   private var pause = Self.pauseMin
 
   private static var pauseMin: Seconds { 1 }
@@ -23,22 +23,22 @@ struct TroubleLog<Trouble: Equatable> {
   private static var quiet: Seconds { 60 }
 
   /// How it is from here on.
-  mutating func follow(_ trouble: Trouble?) {
+  mutating func update(_ trouble: Trouble?) {
     present = trouble
   }
 
   /// What the log has to say now; nil: nothing, or not yet.
-  mutating func takeNews(at now: Instant) -> News? {
-    guard present != told else { return nil }
+  mutating func popNews(at now: Instant) -> News? {
+    guard present != logged else { return nil }
     guard let present else {
-      told = nil
+      logged = nil
       return .end
     }
-    if let last = troubleToldAt {
+    if let last = troubleLoggedAt {
       guard now >= last + pause else { return nil }
       pause = now < last + Self.quiet ? min(pause * 2, Self.pauseMax) : Self.pauseMin
     }
-    (told, troubleToldAt) = (present, now)
+    (logged, troubleLoggedAt) = (present, now)
     return .trouble(present)
   }
 }

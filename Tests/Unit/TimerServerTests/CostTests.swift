@@ -11,20 +11,20 @@ import WebSocketTransport
   @Test func `is taken by what a request costs`() {
     var budget = RequestBudget(limits, at: 0)
 
-    #expect(budget.take(cost: 15, at: 0) == .granted)
-    #expect(budget.take(cost: 6, at: 0) == .refused)
-    #expect(budget.take(cost: 5, at: 0) == .granted)
-    #expect(budget.take(at: 0) == .refused)
+    #expect(budget.consume(cost: 15, at: 0) == .granted)
+    #expect(budget.consume(cost: 6, at: 0) == .refused)
+    #expect(budget.consume(cost: 5, at: 0) == .granted)
+    #expect(budget.consume(at: 0) == .refused)
   }
 
   @Test func `grants what is above the burst once that is whole, and makes a bounded debt`() {
     var budget = RequestBudget(limits, at: 0)
 
-    #expect(budget.take(cost: 5_000, at: 0) == .granted)
-    #expect(budget.take(at: 5) == .refused)
-    #expect(budget.take(at: 5.25) == .granted)
-    #expect(budget.take(cost: 5_000, at: 10) == .refused)
-    #expect(budget.take(cost: 5_000, at: 11) == .granted)
+    #expect(budget.consume(cost: 5_000, at: 0) == .granted)
+    #expect(budget.consume(at: 5) == .refused)
+    #expect(budget.consume(at: 5.25) == .granted)
+    #expect(budget.consume(cost: 5_000, at: 10) == .refused)
+    #expect(budget.consume(cost: 5_000, at: 11) == .granted)
   }
 
   @Test func `can be charged for what has been done already`() {
@@ -381,7 +381,7 @@ import WebSocketTransport
     #expect(bench.heard(by: other) == ["started tea 0"])
     bench.advance(1)
     #expect(bench.heard(by: one) == ["ok 4", "ok 5"])
-    #expect(bench.hub.turns.isEmpty)
+    #expect(bench.hub.workQueue.isEmpty)
   }
 
   @Test func `of those who have gone is passed over, a few at a time`() {
@@ -391,11 +391,11 @@ import WebSocketTransport
     for connection in gone { bench.disconnect(connection) }
 
     bench.jump(1)
-    let isDoneAtOnce = bench.hub.turns.isEmpty
+    let isDoneAtOnce = bench.hub.workQueue.isEmpty
     bench.advance(0.001)
 
     #expect(!isDoneAtOnce)
-    #expect(bench.hub.turns.isEmpty)
+    #expect(bench.hub.workQueue.isEmpty)
   }
 
   @Test func `is forgotten with whoever asked for it, and holds nobody back for ever`() {
@@ -408,14 +408,14 @@ import WebSocketTransport
     let patient = bench.connect()
     for _ in 0..<14 { bench.send(#"{"command":"list"}"#, from: gone) }
     for _ in 0..<12 { bench.send(#"{"command":"list"}"#, from: patient) }
-    #expect(bench.heldBack == [gone, patient])
+    #expect(bench.pausedConnections == [gone, patient])
 
     bench.disconnect(gone)
     bench.advance(1)
 
-    #expect(bench.hub.heldBack.isEmpty)
+    #expect(bench.hub.pausedConnections.isEmpty)
     #expect(bench.messages(to: patient).count { $0.timers.count == 600 } == 12)
-    #expect(bench.hub.turns.isEmpty)
+    #expect(bench.hub.workQueue.isEmpty)
   }
 }
 
@@ -432,7 +432,7 @@ import WebSocketTransport
     }
 
     let kept = ids.indices.filter {
-      session.followedRevision(of: ids[$0], published: 9_999) == $0
+      session.deliveredRevision(of: ids[$0], published: 9_999) == $0
     }
     #expect((1_000...2_000).contains(kept.count))
     #expect(kept == Array(ids.indices.suffix(kept.count)))
@@ -443,39 +443,39 @@ import WebSocketTransport
   private let payers = (0..<3).map { Payer.visitors(network: "192.0.2.\($0)") }
 
   @Test func `go round, and are each payer's in its order`() {
-    var turns = TurnQueue<Int>(at: 0)
-    for number in 0..<9 { turns.append(number, of: payers[number / 3]) }
+    var workQueue = FairWorkQueue<Int>(at: 0)
+    for number in 0..<9 { workQueue.append(number, of: payers[number / 3]) }
 
-    let first = (0..<4).compactMap { _ in turns.takeNext(at: 0) }
+    let first = (0..<4).compactMap { _ in workQueue.popNext(at: 0) }
 
     #expect(first == [0, 3, 6, 1])
-    #expect(turns.removeAll() == [4, 7, 2, 5, 8])
-    #expect(turns.isEmpty)
+    #expect(workQueue.removeAll() == [4, 7, 2, 5, 8])
+    #expect(workQueue.isEmpty)
   }
 
   @Test func `are given no credit for the time that work took`() {
-    var turns = TurnQueue<Int>(at: 0)
-    turns.append(1, of: payers[0])
+    var workQueue = FairWorkQueue<Int>(at: 0)
+    workQueue.append(1, of: payers[0])
 
-    turns.spend(0.006, at: 0)
-    turns.spend(0.006, at: 0)
-    turns.endWork(at: 0.05)
+    workQueue.spend(0.006, at: 0)
+    workQueue.spend(0.006, at: 0)
+    workQueue.endWork(at: 0.05)
 
     // 10 ms were there, and 50 ms were taken.
-    #expect(turns.next == 0.130002)
-    #expect(turns.takeNext(at: 0.13) == nil)
-    #expect(turns.takeNext(at: 0.130002) == 1)
+    #expect(workQueue.next == 0.130002)
+    #expect(workQueue.popNext(at: 0.13) == nil)
+    #expect(workQueue.popNext(at: 0.130002) == 1)
   }
 
   @Test func `cost what work was expected to take where it was quicker`() {
-    var turns = TurnQueue<Int>(at: 0)
-    turns.append(1, of: payers[0])
+    var workQueue = FairWorkQueue<Int>(at: 0)
+    workQueue.append(1, of: payers[0])
 
-    turns.spend(0.02, at: 0)
-    turns.endWork(at: 0.004)
+    workQueue.spend(0.02, at: 0)
+    workQueue.endWork(at: 0.004)
 
-    #expect(turns.next == 0.024002)
-    #expect(!turns.isMeasuring)
+    #expect(workQueue.next == 0.024002)
+    #expect(!workQueue.isMeasuring)
   }
 }
 

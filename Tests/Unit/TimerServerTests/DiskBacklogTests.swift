@@ -11,7 +11,7 @@ import TimerStorage
   /// The tickets of each piece; an empty one for what is no report.
   private func pieces(_ backlog: inout DiskBacklog) -> [[UInt64]] {
     var pieces: [[UInt64]] = []
-    while let note = backlog.takeFirst() {
+    while let note = backlog.popFirst() {
       if case .stored(let reports) = note {
         pieces.append(reports.map(\.ticket))
       } else {
@@ -34,7 +34,7 @@ import TimerStorage
   @Test func `keeps its place before what is told later`() {
     var backlog = DiskBacklog()
     backlog.append([stored(1...20)])
-    _ = backlog.takeFirst()
+    _ = backlog.popFirst()
 
     backlog.append([.external([]), stored(21...22)])
     let pieces = pieces(&backlog)
@@ -48,12 +48,12 @@ import TimerStorage
     #expect(backlog.isEmpty)
 
     backlog.append([stored(1...9)])
-    _ = backlog.takeFirst()
+    _ = backlog.popFirst()
     #expect(!backlog.isEmpty)
-    _ = backlog.takeFirst()
+    _ = backlog.popFirst()
 
     #expect(backlog.isEmpty)
-    let next = backlog.takeFirst()
+    let next = backlog.popFirst()
     #expect(next.map { _ in true } == nil)
   }
 }

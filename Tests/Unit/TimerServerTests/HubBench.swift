@@ -24,7 +24,7 @@ struct HubBench {
   /// How the hub ended connections.
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
   /// Connections that are not to be read.
-  private(set) var heldBack: Set<ConnectionID> = []
+  private(set) var pausedConnections: Set<ConnectionID> = []
   private(set) var responses: [HTTPRequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
   private(set) var pendingWrites: [TimerWrite] = []
@@ -102,7 +102,8 @@ struct HubBench {
     var read = IdempotencyFile()
     do {
       try read.restore(
-        kept.contents(on: hub.board.clock.reading(at: now)), on: reading, by: server.lastClocks)
+        kept.contents(on: hub.timerTable.clock.reading(at: now)), on: reading, by: server.lastClocks
+      )
     } catch {
       Issue.record("what the register wrote can't be read: \(error)")
     }
@@ -358,8 +359,8 @@ extension HubBench {
       for connection in members[group] ?? [] { deliver(frame, to: connection) }
     case .join(let connection, let group): members[group, default: []].insert(connection)
     case .leave(let connection, let group): members[group]?.remove(connection)
-    case .pauseReading(let connection): heldBack.insert(connection)
-    case .resumeReading(let connection): heldBack.remove(connection)
+    case .pauseReading(let connection): pausedConnections.insert(connection)
+    case .resumeReading(let connection): pausedConnections.remove(connection)
     case .respond(let response, let id): responses[id] = response
     case .setDeadline(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
     case .stop: isStopped = true

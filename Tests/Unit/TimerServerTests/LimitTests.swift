@@ -10,7 +10,7 @@ import WebSocketTransport
   private func verdicts(
     _ budget: inout RequestBudget, _ count: Int, at now: Instant
   ) -> [RequestBudget.Verdict] {
-    (0..<count).map { _ in budget.take(at: now) }
+    (0..<count).map { _ in budget.consume(at: now) }
   }
 
   @Test func `has a burst, and no more at once`() {
@@ -33,7 +33,7 @@ import WebSocketTransport
     var budget = RequestBudget(limits, at: 0)
 
     for step in 0..<10_000 {
-      #expect(budget.take(at: Instant(Seconds(microseconds: Int64(step) * 250_000))) == .granted)
+      #expect(budget.consume(at: Instant(Seconds(microseconds: Int64(step) * 250_000))) == .granted)
     }
   }
 
@@ -51,7 +51,7 @@ import WebSocketTransport
     var last = RequestBudget.Verdict.granted
 
     for millisecond in 0..<1_000 where last != .exhausted {
-      last = budget.take(at: Instant(Seconds(microseconds: Int64(millisecond) * 1_000)))
+      last = budget.consume(at: Instant(Seconds(microseconds: Int64(millisecond) * 1_000)))
     }
 
     #expect(last == .exhausted)
@@ -61,7 +61,7 @@ import WebSocketTransport
     var budget = RequestBudget(limits, at: 0)
     _ = verdicts(&budget, 120, at: 0)
 
-    #expect(budget.take(at: 60) == .granted)
+    #expect(budget.consume(at: 60) == .granted)
     #expect(verdicts(&budget, 100, at: 60).contains(.exhausted) == false)
   }
 
@@ -69,8 +69,8 @@ import WebSocketTransport
     var budget = RequestBudget(limits, at: 100)
     _ = verdicts(&budget, 20, at: 100)
 
-    #expect(budget.take(at: 99) == .refused)
-    #expect(budget.take(at: 100) == .refused)
+    #expect(budget.consume(at: 99) == .refused)
+    #expect(budget.consume(at: 100) == .refused)
   }
 }
 
@@ -151,14 +151,14 @@ import WebSocketTransport
     let connection = bench.connect()
 
     send(3, from: connection, &bench)
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
     send(1, from: connection, &bench)
-    #expect(bench.heldBack == [connection])
+    #expect(bench.pausedConnections == [connection])
     bench.store(first: 1)
-    #expect(bench.heldBack == [connection])
+    #expect(bench.pausedConnections == [connection])
     bench.store(first: 1)
 
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
     #expect(bench.closeCodes[connection] == nil)
   }
 
@@ -172,7 +172,7 @@ import WebSocketTransport
 
     let replies = Array(repeating: "ok null", count: 50) + ["ok 51"]
     #expect(bench.heard(by: connection) == ["hello"] + replies)
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
   }
 
   @Test func `is read again when the disk refuses`() {
@@ -182,7 +182,7 @@ import WebSocketTransport
 
     bench.failStore()
 
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
     #expect(bench.heard(by: connection).last == "storageFailed null")
   }
 
@@ -194,7 +194,7 @@ import WebSocketTransport
     bench.disconnect(connection)
     bench.store()
 
-    #expect(bench.hub.heldBack.isEmpty)
+    #expect(bench.hub.pausedConnections.isEmpty)
   }
 
   @Test func `is held back though it asks for little, when the disk has much to do`() {
@@ -206,13 +206,13 @@ import WebSocketTransport
     send(4, from: many, &bench)
     send(1, from: few, &bench)
     bench.send(#"{"id":1,"command":"list"}"#, from: reader)
-    #expect(bench.heldBack == [many, few])
+    #expect(bench.pausedConnections == [many, few])
     #expect(bench.heard(by: reader) == ["hello", "ok 1"])
     bench.store(first: 2)
-    #expect(bench.heldBack == [many, few])
+    #expect(bench.pausedConnections == [many, few])
     bench.store(first: 1)
 
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
   }
 
   @Test func `is counted`() {
@@ -287,7 +287,7 @@ import WebSocketTransport
 
     for number in 0..<100_000 {
       let now = Instant(Seconds(microseconds: Int64(number) * 1_000))
-      let isGranted = budgets.take(for: "address \(number)", at: now)
+      let isGranted = budgets.consume(for: "address \(number)", at: now)
       #expect(isGranted)
     }
 
@@ -299,7 +299,7 @@ import WebSocketTransport
 
     for number in 0..<10_000 {
       let now = Instant(Seconds(microseconds: Int64(number) * 10_000))
-      for _ in 1...11 { _ = budgets.take(for: "address \(number)", at: now) }
+      for _ in 1...11 { _ = budgets.consume(for: "address \(number)", at: now) }
     }
 
     #expect(budgets.count < 5_000)
@@ -307,11 +307,11 @@ import WebSocketTransport
 
   @Test func `is not forgotten while it is in haste`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
-    for _ in 1...10 { _ = budgets.take(for: "hasty", at: 0) }
+    for _ in 1...10 { _ = budgets.consume(for: "hasty", at: 0) }
 
-    for number in 0..<3_000 { _ = budgets.take(for: "address \(number)", at: 0) }
+    for number in 0..<3_000 { _ = budgets.consume(for: "address \(number)", at: 0) }
 
-    let isGranted = budgets.take(for: "hasty", at: 0)
+    let isGranted = budgets.consume(for: "hasty", at: 0)
     #expect(!isGranted)
   }
 }

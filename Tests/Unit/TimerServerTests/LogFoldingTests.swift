@@ -7,8 +7,8 @@ import Testing
   private let second: UInt64 = 1_000_000_000
 
   private func admits(_ line: LogLine, at now: UInt64) -> Bool { folding.admit(line, at: now) }
-  private func due(at now: UInt64) -> [String] { folding.takeDue(at: now).map(\.text) }
-  private func all() -> [String] { folding.takeAll().map(\.text) }
+  private func due(at now: UInt64) -> [String] { folding.flushDue(at: now).map(\.text) }
+  private func all() -> [String] { folding.flushAll().map(\.text) }
 
   private func line(_ level: LogLevel, _ text: String) -> LogLine {
     LogLine(level: level, text: text, isAboutPeers: true)
@@ -120,7 +120,7 @@ import Testing
     for time in 0..<6 as Range<UInt64> {
       for text in texts { #expect(admits(.error, text, at: time)) }
     }
-    #expect(folding.takeAll() == [])
+    #expect(folding.flushAll() == [])
   }
 
   @Test func `find room, however much there is of others`() {

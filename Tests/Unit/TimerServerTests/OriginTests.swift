@@ -73,7 +73,7 @@ import WebSocketTransport
 @Suite struct `What is told with an answer` {
   private func rules(_ origins: [String] = [], hosts: [String] = []) -> AccessRules {
     var rules = AccessRules()
-    let areTaken = origins.map { rules.takeOrigin($0) } + hosts.map { rules.takeHost($0) }
+    let areTaken = origins.map { rules.addOrigin($0) } + hosts.map { rules.addHost($0) }
     #expect(!areTaken.contains(false))
     return rules
   }

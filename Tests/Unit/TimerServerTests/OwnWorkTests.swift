@@ -90,7 +90,7 @@ import WebSocketTransport
     let client = bench.connect()
     bench.send(#"{"id":1,"command":"start","timer":"tea"}"#, from: client)
 
-    #expect(bench.heldBack == [])
+    #expect(bench.pausedConnections == [])
   }
 
   @Test func `adds no crossing once it stops`() {

@@ -5,7 +5,7 @@ import WebSocketTransport
 @testable import TimerServer
 
 @Suite struct `Idempotency keys` {
-  private static let book = TokenBook([.make("stage"), .make("lobby"), .make("wall", .view)])
+  private static let book = TokenTable([.make("stage"), .make("lobby"), .make("wall", .view)])
 
   private func bench() -> HubBench { HubBench.withTokens(Self.book, anonymous: .control) }
 

@@ -12,7 +12,7 @@ import TimerStorage
     contents.faults = [FileFault(fileName: fileName, fault: .malformed("it is empty"))]
     var quarantine = Quarantine(contents)
     #expect(quarantine.faults.count == 1)
-    return quarantine.tell(try #require(TimerID("tea")))
+    return quarantine.reportLoss(of: try #require(TimerID("tea")))
   }
 
   @Test func `tells of a timer that was lost`() throws {

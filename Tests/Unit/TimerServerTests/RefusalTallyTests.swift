@@ -63,7 +63,7 @@ import WebSocketTransport
 
     let hosts = (0..<1_000).compactMap { tally.add(.access(.host("a\($0).example"))) }
     let origins = (0..<20).compactMap { tally.add(.access(.origin("https://o\($0).example"))) }
-    let other = tally.add(.hasteOfAddress)
+    let other = tally.add(.addressRate)
 
     #expect(hosts.count == 8)
     #expect(origins.count == 8)
@@ -117,7 +117,7 @@ import WebSocketTransport
 
     #expect(try #require(line).text.contains(" \(option) to let them in"))
     var rules = AccessRules()
-    let isTaken = rules.takeOrigin(String(option.dropFirst("--origin ".count)))
+    let isTaken = rules.addOrigin(String(option.dropFirst("--origin ".count)))
     #expect(isTaken)
   }
 
@@ -141,7 +141,7 @@ import WebSocketTransport
 
     #expect(
       bench.refusals == [
-        .access(.host("timer.example")), .access(.origin("https://show.example")), .hasteOfAddress,
+        .access(.host("timer.example")), .access(.origin("https://show.example")), .addressRate,
       ])
   }
 
@@ -173,7 +173,7 @@ import WebSocketTransport
     bench.send(#"{"command":"start","timer":"b"}"#, from: connection)
     for _ in 1...4 { bench.send(#"{"command":"sync"}"#, from: connection) }
 
-    #expect(bench.refusals == [.tooManySubscriptions, .tooManyTimers, .hasteOfConnection])
+    #expect(bench.refusals == [.tooManySubscriptions, .tooManyTimers, .connectionRate])
   }
 
   @Test func `of a device that may not change by GET is told, of a timer that isn't there not`() {

@@ -97,7 +97,7 @@ private let changes: [(command: String, fields: String)] = [
   }
 
   @Test func `may do nothing once there is a file of them, even an empty one`() {
-    var bench = HubBench.withTokens(TokenBook())
+    var bench = HubBench.withTokens(TokenTable())
 
     #expect(bench.messages(to: bench.connect()).first?.text("role") == "none")
     #expect(bench.ask(#"{"command":"list"}"#).code == "unauthorized")

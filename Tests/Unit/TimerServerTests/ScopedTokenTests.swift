@@ -87,7 +87,7 @@ import WebSocketTransport
   }
 
   @Test func `gets no tick when none of its own runs`() {
-    var bench = HubBench.withTokens(TokenBook([.make("stage"), .make("tea", timers: ["tea"])]))
+    var bench = HubBench.withTokens(TokenTable([.make("stage"), .make("tea", timers: ["tea"])]))
     let connection = bench.connect(token: "tea", [QueryItem("timer", "*")])
 
     bench.advance(3)

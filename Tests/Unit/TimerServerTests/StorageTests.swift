@@ -105,8 +105,8 @@ import WebSocketTransport
   private var log = TroubleLog<String>()
 
   private func told(_ trouble: String?, at second: Int) -> Bool {
-    log.follow(trouble)
-    return log.takeNews(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
+    log.update(trouble)
+    return log.popNews(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
   }
 
   @Test func `is told with its end, and more seldom while it goes on`() {

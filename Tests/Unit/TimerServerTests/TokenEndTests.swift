@@ -127,7 +127,7 @@ import WebSocketTransport
 @Suite struct `A token's end` {
   @Test func `closes its connections when it comes`() {
     let end = HubBench.start + 60
-    var bench = HubBench.withTokens(TokenBook([.make("guest", until: end), .make("stage")]))
+    var bench = HubBench.withTokens(TokenTable([.make("guest", until: end), .make("stage")]))
     let guest = bench.connect(token: "guest")
     let other = bench.connect(token: "stage")
 
@@ -142,7 +142,7 @@ import WebSocketTransport
 
   @Test func `is waited for one after the other`() {
     var bench = HubBench.withTokens(
-      TokenBook([
+      TokenTable([
         .make("late", until: HubBench.start + 20), .make("early", until: HubBench.start + 10),
       ]))
     let late = bench.connect(token: "late")
@@ -155,7 +155,7 @@ import WebSocketTransport
   }
 
   @Test func `counts though nobody was woken`() {
-    var bench = HubBench.withTokens(TokenBook([.make("guest", until: HubBench.start + 10)]))
+    var bench = HubBench.withTokens(TokenTable([.make("guest", until: HubBench.start + 10)]))
     let connection = bench.connect(token: "guest")
     _ = bench.heard(by: connection)
 
@@ -167,7 +167,7 @@ import WebSocketTransport
   }
 
   @Test func `lets nobody in afterwards`() {
-    var bench = HubBench.withTokens(TokenBook([.make("guest", until: HubBench.start + 10)]))
+    var bench = HubBench.withTokens(TokenTable([.make("guest", until: HubBench.start + 10)]))
     bench.advance(10)
 
     #expect(bench.heard(by: bench.connect(token: "guest")) == ["hello", "unauthorized null"])

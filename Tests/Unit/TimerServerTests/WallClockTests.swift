@@ -154,7 +154,7 @@ private let nineHours: Seconds = 32_400
 @Suite struct `A token's end, where the wall clock is set` {
   private func bench(until end: Seconds) -> (bench: HubBench, guest: ConnectionID) {
     var bench = HubBench.withTokens(
-      TokenBook([.make("guest", until: HubBench.start + end), .make("stage")]))
+      TokenTable([.make("guest", until: HubBench.start + end), .make("stage")]))
     let guest = bench.connect(token: "guest")
     _ = bench.heard(by: guest)
     return (bench, guest)

@@ -2,14 +2,14 @@ import TimerStorage
 import WebSocketTransport
 
 /// The file of tokens on its way to the hub: read at the start, whenever it changes, and when somebody asks.
-final class TokenFeed {
-  private let mailbox = Mailbox<TokenBook?>()
+final class TokenSource {
+  private let mailbox = Mailbox<TokenTable?>()
   private let watch: TokenFileWatch
   private let path: String
   private let log: Log
   private let post: @Sendable (TokenFileContents) -> Void
   /// What the file held at the start; nil when there was none.
-  let first: TokenBook?
+  let first: TokenTable?
 
   /// A file that can't be read at the start is a failure; later, what it held before stays in force. `isNamed`: somebody
   /// said where it is, so its folder has to be there.
@@ -27,7 +27,7 @@ final class TokenFeed {
       watch = try Self.watch(file, isNamed: isNamed, changed: post)
       records = try watch.load()
     } catch {
-      throw .tokens(file.path, error.whyNot)
+      throw .tokens(file.path, error.explanation)
     }
     first = try Self.book(records, file.path)
   }
@@ -51,7 +51,7 @@ final class TokenFeed {
   }
 
   /// Makes each change an event of this loop.
-  func wake(_ loop: LoopGroup) {
+  func attach(to loop: LoopGroup) {
     loop.listen(to: mailbox)
   }
 
@@ -65,14 +65,14 @@ final class TokenFeed {
   }
 
   /// Takes what has changed since the last time; any thread.
-  func drain() -> [TokenBook?] {
+  func drain() -> [TokenTable?] {
     mailbox.drain()
   }
 
   private static func book(
     _ records: [TokenRecord]?, _ path: String
-  ) throws(ServerFailure) -> TokenBook? {
+  ) throws(ServerFailure) -> TokenTable? {
     guard let records else { return nil }
-    do { return try TokenBook(records) } catch { throw .tokens(path, error.words) }
+    do { return try TokenTable(records) } catch { throw .tokens(path, error.words) }
   }
 }

@@ -2,18 +2,18 @@ import TimerCore
 
 /// Costly work that waits for its turn, so that it never takes more than half of the time, and others are served in
 /// between: one piece of each payer after the other.
-struct TurnQueue<Job> {
+struct FairWorkQueue<Job> {
   private var jobs: [Payer: Queue<Job>] = [:]
   /// Whose turn it is, in this order.
   private var payers = Queue<Payer>()
   /// How long may be worked now; below zero after a long piece.
-  private var left = Self.inARow
+  private var left = Self.burst
   private var countedAt: Instant
   /// What is worked on since an event began, whose length is known once it has been handled.
   private var work: (beganAt: Instant, counted: Seconds)?
 
   /// So long a row of costly work keeps everybody else waiting.
-  private static var inARow: Seconds { 0.01 }
+  private static var burst: Seconds { 0.01 }
   /// The most that is owed for one piece of work that took longer than it looked.
   private static var debtMax: Seconds { 0.25 }
 
@@ -36,29 +36,26 @@ struct TurnQueue<Job> {
   }
 
   /// Whether something costly may be done right now, past nobody who waits.
-  mutating func isFree(at now: Instant) -> Bool {
-    grow(to: now)
-    return payers.isEmpty && left > .zero
-  }
+  func isFree(at now: Instant) -> Bool { payers.isEmpty && left(at: now) > .zero }
 
   /// Takes the next piece, if it may begin.
-  mutating func takeNext(at now: Instant) -> Job? {
-    grow(to: now)
-    return left > .zero ? takeFirst() : nil
+  mutating func popNext(at now: Instant) -> Job? {
+    refill(to: now)
+    return left > .zero ? popFirst() : nil
   }
 
   /// Takes all that waits, in its order.
   mutating func removeAll() -> [Job] {
     var all: [Job] = []
-    while let job = takeFirst() { all.append(job) }
+    while let job = popFirst() { all.append(job) }
     return all
   }
 
-  private mutating func takeFirst() -> Job? {
-    guard let payer = payers.takeFirst(), var own = jobs.removeValue(forKey: payer) else {
+  private mutating func popFirst() -> Job? {
+    guard let payer = payers.popFirst(), var own = jobs.removeValue(forKey: payer) else {
       return nil
     }
-    let job = own.takeFirst()
+    let job = own.popFirst()
     if !own.isEmpty {
       jobs[payer] = own
       payers.append(payer)
@@ -68,7 +65,7 @@ struct TurnQueue<Job> {
 
   /// Counts work that is done while an event is handled that came at `now`.
   mutating func spend(_ length: Seconds, at now: Instant) {
-    grow(to: now)
+    refill(to: now)
     left = max(left - length, -Self.debtMax)
     let counted = work.flatMap { $0.beganAt == now ? $0.counted : nil } ?? .zero
     work = (now, counted + length)
@@ -87,10 +84,13 @@ struct TurnQueue<Job> {
     countedAt = max(countedAt, now)
   }
 
-  private mutating func grow(to now: Instant) {
-    guard now > countedAt else { return }
-    let gained = Seconds(microseconds: (now - countedAt).microseconds / 2)
-    countedAt = now
-    left = min(Self.inARow, left + gained)
+  private mutating func refill(to now: Instant) {
+    left = left(at: now)
+    countedAt = max(countedAt, now)
+  }
+
+  private func left(at now: Instant) -> Seconds {
+    guard now > countedAt else { return left }
+    return min(Self.burst, left + Seconds(microseconds: (now - countedAt).microseconds / 2))
   }
 }

@@ -6,7 +6,7 @@ import WebSocketTransport
 /// The authoritative timers: what is durable, and what was decided but is not on the disk yet.
 ///
 /// Decisions build on the latest decided state; whatever is shown comes from the durable one.
-struct Board {
+struct TimerTable {
   private var slots: [TimerID: Slot] = [:]
   /// The names of durable timers, sorted.
   private var durableIDs = SortedNames()
@@ -28,15 +28,15 @@ struct Board {
     /// The write that `latest` waits for.
     var ticket: UInt64?
     /// What goes into the file beside the latest state.
-    var latestNotes = Notes()
+    var latestMetadata = Metadata()
     /// What is in the file beside the durable one.
-    var durableNotes = Notes()
+    var durableMetadata = Metadata()
     /// The write of the crossing of zero that is under way.
     var crossingTicket: UInt64?
   }
 
   /// What is kept of a timer beside its state.
-  struct Notes: Equatable {
+  struct Metadata: Equatable {
     var answered: [IdempotencyRecord] = []
     /// The last crossings of zero.
     var ends: [TimerEnd] = []
@@ -77,9 +77,9 @@ struct Board {
   var tickets: [UInt64] { pending.keys.sorted() }
 
   /// How many writes are under way that somebody asked for.
-  var pendingCount: Int { pending.count - ownUnderWay }
+  var pendingCount: Int { pending.count - internalPendingCount }
   /// How many of the server's own are under way, such as crossings of zero.
-  private(set) var ownUnderWay = 0
+  private(set) var internalPendingCount = 0
 
   /// What may be shown, sorted by name.
   var durableTimers: [SharedTimer] {
@@ -117,13 +117,14 @@ struct Board {
   /// Takes up the timers as they were found on the disk, on the clock of this process.
   mutating func restore(_ records: [TimerRecord]) {
     for record in records {
-      revisions.note(record.timer.revision)
+      revisions.raise(to: record.timer.revision)
     }
     for record in records {
       let timer = withRun(record.timer)
-      let notes = Notes(answered: record.answered, ends: record.ends)
-      keep(
-        Slot(durable: timer, latest: timer, latestNotes: notes, durableNotes: notes), of: timer.id)
+      let metadata = Metadata(answered: record.answered, ends: record.ends)
+      store(
+        Slot(durable: timer, latest: timer, latestMetadata: metadata, durableMetadata: metadata),
+        of: timer.id)
     }
     publishedRevision = revisions.last
     recentEnds = RecentEnds(
@@ -131,18 +132,18 @@ struct Board {
   }
 
   /// Forgets every timer, since others take their place; revisions go on above all that were given.
-  mutating func beginAnew(_ server: ServerRecord) {
+  mutating func reset(to server: ServerRecord) {
     slots = [:]
     durableIDs = SortedNames()
     pending = [:]
-    ownUnderWay = 0
+    internalPendingCount = 0
     latestCount = 0
     lastReported = lastTicket
-    revisions.beginAnew(server)
+    revisions.reset(to: server)
   }
 
   /// Whether a file's word for a revision can be believed.
-  func hasGiven(_ revision: Int?) -> Bool {
+  func hasIssued(_ revision: Int?) -> Bool {
     revision.map { $0 >= 1 && $0 <= revisions.last } ?? false
   }
 
@@ -154,22 +155,22 @@ struct Board {
       timer.runRevision = nil
       return timer
     }
-    if hasGiven(timer.runRevision) { return timer }
+    if hasIssued(timer.runRevision) { return timer }
     // The first one is given to no run after it, and is the same at each start.
-    revisions.note(1)
+    revisions.raise(to: 1)
     timer.runRevision = max(1, timer.revision)
     return timer
   }
 
   /// Crossings of a timer that nobody was there to be sent.
   func undeliveredEnds(_ id: TimerID) -> [Instant] {
-    slots[id]?.durableNotes.ends.filter { !$0.isDelivered }.map(\.at) ?? []
+    slots[id]?.durableMetadata.ends.filter { !$0.isDelivered }.map(\.at) ?? []
   }
 
   /// Timers with a published crossing above a revision, sorted by name.
   func idsWithEnds(after revision: Int) -> [TimerID] {
     guard let ids = recentEnds.ids(after: revision) else {
-      return slots.filter { $0.value.durableNotes.ends.last?.revision ?? 0 > revision }.keys
+      return slots.filter { $0.value.durableMetadata.ends.last?.revision ?? 0 > revision }.keys
         .sorted()
     }
     return ids.sorted()
@@ -177,7 +178,7 @@ struct Board {
 
   /// The published crossings of a timer above a revision, oldest first.
   func ends(_ id: TimerID, after revision: Int) -> [TimerEnd] {
-    slots[id]?.durableNotes.ends.filter { $0.revision > revision } ?? []
+    slots[id]?.durableMetadata.ends.filter { $0.revision > revision } ?? []
   }
 
   /// What a change would make of a timer, by the rules.
@@ -213,7 +214,7 @@ struct Board {
   /// Makes proposals the latest state, together; they are durable when the write has been reported.
   ///
   /// A named change of no timer is remembered all the same.
-  mutating func adopt(
+  mutating func apply(
     _ proposals: [Proposal], named: IdempotentRequest? = nil, at now: Instant
   ) -> TimerWrite {
     lastTicket += 1
@@ -228,18 +229,18 @@ struct Board {
       let proposal = numbered(proposal, &slot)
       slot.latest = proposal.after
       if let named {
-        let request = named.answered(revision: revisions.last, at: now)
-        slot.latestNotes.answered = IdempotencyRecord.keeping(
-          slot.latestNotes.answered, and: request, at: now)
+        let request = named.record(revision: revisions.last, at: now)
+        slot.latestMetadata.answered = IdempotencyRecord.keeping(
+          slot.latestMetadata.answered, and: request, at: now)
         if proposal.after == nil { removals.append(.init(timer: proposal.id, request: request)) }
       }
-      keep(slot, of: proposal.id)
+      store(slot, of: proposal.id)
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
-      change.notes.append(slot.latestNotes)
+      change.metadata.append(slot.latestMetadata)
     }
-    change.isOwn = proposals.contains { !$0.crossings.isEmpty }
-    let unchanged = proposals.isEmpty ? named?.answered(revision: revisions.last, at: now) : nil
+    change.isInternal = proposals.contains { !$0.crossings.isEmpty }
+    let unchanged = proposals.isEmpty ? named?.record(revision: revisions.last, at: now) : nil
     change.revision = revisions.last
     change.server = serverRecord(at: now, removals: removals, unchanged: unchanged)
     expectReport(of: change)
@@ -255,16 +256,16 @@ struct Board {
     guard !proposal.crossings.isEmpty else {
       let revision = revisions.next()
       proposal.after = proposal.after?.numbered(revision)
-      if proposal.after == nil { slot.latestNotes = Notes() }
+      if proposal.after == nil { slot.latestMetadata = Metadata() }
       return proposal
     }
     proposal.crossings = proposal.crossings.map { crossing in
       let revision = revisions.next()
-      slot.latestNotes.ends.append(
+      slot.latestMetadata.ends.append(
         TimerEnd(at: crossing.at, revision: revision, isDelivered: proposal.isDelivered))
       return crossing.numbered(revision)
     }
-    slot.latestNotes.ends = slot.latestNotes.ends.suffix(TimerEnd.kept)
+    slot.latestMetadata.ends = slot.latestMetadata.ends.suffix(TimerEnd.kept)
     slot.crossingTicket = lastTicket
     proposal.after = proposal.crossings.last?.timer
     return proposal
@@ -290,21 +291,21 @@ struct Board {
     _ id: TimerID, asDelivered isDelivered: Bool, at now: Instant, where isMeant: (TimerEnd) -> Bool
   ) -> TimerWrite? {
     guard var slot = slots[id], slot.latest != nil,
-      slot.latestNotes.ends.contains(where: isMeant)
+      slot.latestMetadata.ends.contains(where: isMeant)
     else { return nil }
     lastTicket += 1
     let bases = Set([slot.ticket].compactMap(\.self))
-    slot.latestNotes.mark(asDelivered: isDelivered, where: isMeant)
-    slot.durableNotes.mark(asDelivered: isDelivered, where: isMeant)
-    keep(slot, of: id)
+    slot.latestMetadata.mark(asDelivered: isDelivered, where: isMeant)
+    slot.durableMetadata.mark(asDelivered: isDelivered, where: isMeant)
+    store(slot, of: id)
     // What is under way becomes durable with the mark, too.
     for ticket in slot.ticket == nil ? [] : tickets {
       guard let place = pending[ticket]?.proposals.firstIndex(where: { $0.id == id }) else {
         continue
       }
-      pending[ticket]?.notes[place].mark(asDelivered: isDelivered, where: isMeant)
+      pending[ticket]?.metadata[place].mark(asDelivered: isDelivered, where: isMeant)
     }
-    expectReport(of: PendingChange(ticket: lastTicket, isOwn: true))
+    expectReport(of: PendingChange(ticket: lastTicket, isInternal: true))
     return TimerWrite(
       ticket: lastTicket, timers: [id: record(of: slot, at: now)], bases: bases,
       reported: lastReported, clock: clock.reading(at: now))
@@ -313,22 +314,22 @@ struct Board {
   /// The disk is to report this write.
   private mutating func expectReport(of change: PendingChange) {
     pending[change.ticket] = change
-    if change.isOwn { ownUnderWay += 1 }
+    if change.isInternal { internalPendingCount += 1 }
   }
 
   private func record(of slot: Slot, at now: Instant) -> TimerRecord? {
     slot.latest.map {
       TimerRecord(
-        timer: $0, clock: clock.reading(at: now), answered: slot.latestNotes.answered,
-        ends: slot.latestNotes.ends)
+        timer: $0, clock: clock.reading(at: now), answered: slot.latestMetadata.answered,
+        ends: slot.latestMetadata.ends)
     }
   }
 
   /// The last write of a server that stops: no revision that could be given is wasted then.
-  mutating func adoptFarewell(at now: Instant) -> TimerWrite {
+  mutating func makeShutdownWrite(at now: Instant) -> TimerWrite {
     lastTicket += 1
     expectReport(of: PendingChange(ticket: lastTicket))
-    var server = revisions.farewell(clock.reading(at: now))
+    var server = revisions.shutdownRecord(clock.reading(at: now))
     server.earlierClocks = earlierClocks.isEmpty ? nil : earlierClocks
     return TimerWrite(
       ticket: lastTicket, timers: [:], server: server,
@@ -342,7 +343,7 @@ struct Board {
   }
 
   /// The one place where slots change; one that holds nothing any more goes.
-  private mutating func keep(_ slot: Slot, of id: TimerID) {
+  private mutating func store(_ slot: Slot, of id: TimerID) {
     let isEmpty = slot.durable == nil && slot.latest == nil && slot.ticket == nil
     let before = slots.updateValue(slot, forKey: id)
     if isEmpty { slots[id] = nil }
@@ -392,7 +393,7 @@ struct Board {
   }
 
   /// Writes what the clocks say, and nothing else.
-  mutating func adoptClock(at now: Instant) -> TimerWrite {
+  mutating func makeClockWrite(at now: Instant) -> TimerWrite {
     lastTicket += 1
     var change = PendingChange(ticket: lastTicket)
     change.server = serverRecord(at: now)
@@ -405,7 +406,7 @@ struct Board {
   // MARK: What became of it
 
   /// A write is durable: what it held may be shown.
-  mutating func settle(_ ticket: UInt64) -> PendingChange? {
+  mutating func commit(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = remove(ticket) else { return nil }
     publishedRevision = max(publishedRevision, change.revision)
@@ -413,26 +414,26 @@ struct Board {
       revisions.recordWasStored(server)
       storedWallOffset = server.clock?.wallOffset
     }
-    for (proposal, notes) in zip(change.proposals, change.notes) {
+    for (proposal, metadata) in zip(change.proposals, change.metadata) {
       if let end = proposal.crossings.last?.timer { recentEnds.append(end.revision, of: end.id) }
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
-      slot.durableNotes = notes
+      slot.durableMetadata = metadata
       if slot.ticket == ticket { slot.ticket = nil }
       if slot.crossingTicket == ticket { slot.crossingTicket = nil }
-      keep(slot, of: proposal.id)
+      store(slot, of: proposal.id)
     }
     return change
   }
 
   private mutating func remove(_ ticket: UInt64) -> PendingChange? {
     guard let change = pending.removeValue(forKey: ticket) else { return nil }
-    if change.isOwn { ownUnderWay -= 1 }
+    if change.isInternal { internalPendingCount -= 1 }
     return change
   }
 
   /// A write failed: the durable state stands, and all that was decided since falls.
-  mutating func revert(_ ticket: UInt64) -> PendingChange? {
+  mutating func rollBack(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = remove(ticket) else { return nil }
     for proposal in change.proposals {
@@ -442,15 +443,15 @@ struct Board {
       if slot.ticket == ticket {
         slot.latest = slot.durable
         slot.ticket = nil
-        slot.latestNotes = slot.durableNotes
+        slot.latestMetadata = slot.durableMetadata
       }
-      keep(slot, of: proposal.id)
+      store(slot, of: proposal.id)
     }
     return change
   }
 }
 
-extension Board.Notes {
+extension TimerTable.Metadata {
   fileprivate mutating func mark(
     asDelivered isDelivered: Bool, where isMeant: (TimerEnd) -> Bool
   ) {
@@ -483,10 +484,10 @@ struct PendingChange {
   let ticket: UInt64
   var proposals: [Proposal] = []
   /// What each of the timers keeps beside its state from then on.
-  var notes: [Board.Notes] = []
+  var metadata: [TimerTable.Metadata] = []
   var waiters: [Waiter] = []
   /// Whether it is the server's own work, which nobody waits for.
-  var isOwn = false
+  var isInternal = false
   /// What the server remembers, as far as this write holds it.
   var server: ServerRecord?
   /// The highest revision that it gave.

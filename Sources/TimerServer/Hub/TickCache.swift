@@ -1,7 +1,7 @@
 import TimerCore
 
 /// The messages of ticks that are due at one instant, which are the same for all intervals that meet there.
-struct TickTexts {
+struct TickCache {
   private var instant: Instant?
   private var texts: [Subject: [[UInt8]]] = [:]
 
@@ -16,14 +16,14 @@ struct TickTexts {
     instant == due ? texts[subject] : nil
   }
 
-  mutating func keep(_ made: [[UInt8]], of subject: Subject, at due: Instant) {
+  mutating func insert(_ made: [[UInt8]], of subject: Subject, at due: Instant) {
     if instant != due { texts = [:] }
     instant = due
     texts[subject] = made
   }
 
   /// A timer has changed.
-  mutating func forget() {
+  mutating func invalidate() {
     instant = nil
   }
 }

@@ -2,7 +2,7 @@ import TimerCore
 import TimerStorage
 
 /// The tokens that are known right now.
-struct TokenBook: Equatable, Sendable {
+struct TokenTable: Equatable, Sendable {
   let tokens: [Token]
 
   init(_ tokens: [Token] = []) {
@@ -31,7 +31,7 @@ struct TokenBook: Equatable, Sendable {
   }
 
   /// Whether a token is what it was when somebody came with it.
-  func holds(_ token: Token, at now: WallTime) -> Bool {
+  func isValid(_ token: Token, at now: WallTime) -> Bool {
     tokens.contains(token) && !token.hasEnded(at: now)
   }
 
