@@ -48,7 +48,7 @@ import CLibssl
       let taken = unsafe slice.withUnsafeBytes { bytes in
         unsafe BIO_write(readBIO, bytes.baseAddress, CInt(bytes.count))
       }
-      guard taken == slice.count else { return .isBroken("no memory") }
+      guard taken == slice.count else { return .failed("no memory") }
       let outcome = read(into: &text)
       guard case .open = outcome else { return outcome }
     }

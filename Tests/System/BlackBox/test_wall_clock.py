@@ -263,8 +263,8 @@ async def test_each_step_is_told(tmp_path, connect, wall_clock, start, steps):
             assert abs(health["clock"]["wallOffset"] - step) < 0.1 and health["clock"]["steps"] == number
         with urllib.request.urlopen(f"{server.http}/metrics", timeout=30) as answer:
             figures = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[0] != "#")
-        assert int(figures["timersync_clock_steps_total"]) == len(steps)
-        assert abs(float(figures["timersync_wall_offset_seconds"]) - steps[-1]) < 0.1
+        assert int(figures["timersync_wall_clock_steps_total"]) == len(steps)
+        assert abs(float(figures["timersync_wall_clock_offset_seconds"]) - steps[-1]) < 0.1
         assert "level with the server clock" in server.logged("the wall clock was")
     finally:
         server.kill()

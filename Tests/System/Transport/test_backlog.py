@@ -125,7 +125,7 @@ class TestAllReaders:
                 deaf.sendall(ASK * 3)
                 honest.send("hi")
                 assert honest.recv(timeout=WITHIN) == "hi"
-            eventually(lambda: counters(server).get("unreadInAll", 0) >= 20)
+            eventually(lambda: counters(server).get("unreadBytesTotal", 0) >= 20)
             assert memory(server) - before < 30_000_000
 
     def test_one_that_reads_on_sees_1013(self):
@@ -146,7 +146,7 @@ class TestAllReaders:
             for _ in range(10):
                 deaf = stack.enter_context(contextlib.closing(server.socket(4_096)))
                 deaf.sendall(b"GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n")
-            eventually(lambda: counters(server).get("unreadInAll", 0) >= 8)
+            eventually(lambda: counters(server).get("unreadBytesTotal", 0) >= 8)
 
     def test_the_only_reader_keeps_what_it_was_sent(self):
         with running("--unsent-bytes-total-max", "100000") as server, \

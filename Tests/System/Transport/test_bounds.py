@@ -182,7 +182,7 @@ class TestRoom:
                     ws.send("hi")
                     assert ws.recv(timeout=WITHIN) == "hi"
             assert read_answer(half)[0] == 503
-            assert counters(server)["tooManyRequests"] >= 1
+            assert counters(server)["tooManyHTTPConnections"] >= 1
             for plain in held:
                 plain.close()
 

@@ -176,7 +176,7 @@ class TestLimits:
                 for _ in range(100):
                     stack.enter_context(contextlib.closing(server.socket()))
                 eventually(lambda: counters(server)["accepted"] >= 100)
-                eventually(lambda: counters(server).get("tooManyRequests", 0) >= 70)
+                eventually(lambda: counters(server).get("tooManyHTTPConnections", 0) >= 70)
                 assert counters(server)["http"] <= 30
 
     def test_the_figures_are_sums(self, server):

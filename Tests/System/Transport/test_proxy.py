@@ -113,4 +113,4 @@ def test_a_bound_is_the_clients_and_not_the_proxys():
                 ws = stack.enter_context(connect(server.url))
                 ws.send("hi")
                 assert ws.recv(timeout=WITHIN) == "hi"
-        assert counters(server)["tooManyOfAddress"] == 3
+        assert counters(server)["tooManyPerAddress"] == 3

@@ -134,8 +134,8 @@ import WebSocketTransport
     for _ in 1...31 { bench.send(#"{"command":"sync"}"#, from: connection) }
 
     let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(figures.contains("timersync_refusals_total{code=\"rateLimited\"} 21\n"))
-    #expect(figures.contains("timersync_dismissals_total{reason=\"rate\"} 1\n"))
+    #expect(figures.contains("timersync_requests_refused_total{code=\"rateLimited\"} 21\n"))
+    #expect(figures.contains("timersync_websocket_connections_closed_total{reason=\"rate\"} 1\n"))
   }
 }
 
@@ -222,7 +222,7 @@ import WebSocketTransport
     send(3, from: connection, &bench)
 
     let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(figures.contains("timersync_held_back_total 1\n"))
+    #expect(figures.contains("timersync_websocket_reading_paused_total 1\n"))
   }
 }
 
@@ -279,7 +279,7 @@ import WebSocketTransport
     bench.wait(1)
 
     let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(figures.contains("timersync_refusals_total{code=\"rateLimited\"} 2\n"))
+    #expect(figures.contains("timersync_requests_refused_total{code=\"rateLimited\"} 2\n"))
   }
 
   @Test func `is forgotten when it has been calm`() {

@@ -105,8 +105,8 @@ private let nineHours: Seconds = 32_400
         "the wall clock was 32400 s ahead of the server clock, and is 0.25 s behind it now; no timer moves",
       ])
     let metrics = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(metrics.contains("\ntimersync_wall_offset_seconds -0.25\n"))
-    #expect(metrics.contains("\ntimersync_clock_steps_total 2\n"))
+    #expect(metrics.contains("\ntimersync_wall_clock_offset_seconds -0.25\n"))
+    #expect(metrics.contains("\ntimersync_wall_clock_steps_total 2\n"))
     let health = Message(bench.http("GET", "/healthz").body)
     let clock = health["clock"] as? [String: Any]
     #expect(health.text("status") == "ok")
