@@ -1,4 +1,4 @@
-/// What the server wants done; carried out in order, on the loop's thread, right after the event.
+/// The server's requests to the transport, carried out in order, on the loop's thread, right after the event.
 public enum TransportAction: Sendable, Equatable {
   /// Sends one text message to one connection; unknown or closing ones are passed over in silence.
   case send(Frame, to: ConnectionID)
@@ -11,8 +11,7 @@ public enum TransportAction: Sendable, Equatable {
   /// Sends what is queued, then a close frame, and gives up on the peer's answer after a second, or at the
   /// end of the drain.
   case close(ConnectionID, CloseCode, reason: String)
-  /// Reads nothing more from a connection for now, which holds its peer back; what has been read already
-  /// still comes.
+  /// Stops reading from a connection, so that TCP slows its peer down. What has been read already is still delivered.
   case pauseReading(ConnectionID)
   /// Reads from a connection again.
   case resumeReading(ConnectionID)
@@ -35,14 +34,14 @@ public enum TransportAction: Sendable, Equatable {
 public struct Frame: Sendable, Equatable {
   /// UTF-8, unless it is binary.
   public let text: [UInt8]
-  /// Further messages right behind it: they are queued, replaced and counted with it, so that nobody reads parts of two
-  /// states of something mixed.
+  /// Further messages right behind it. They are queued, replaced and counted with it, so that no reader gets parts of
+  /// two states.
   public let additional: [[UInt8]]
   /// When this frame meets an unsent one with the same key in a connection's queue, the older one is
   /// dropped and this one takes its place at the end. nil: it is never dropped and drops nothing.
   public let replacementKey: UInt64?
 
-  /// Whether it goes out as a binary message.
+  /// True if the frame is sent as a binary message.
   public let isBinary: Bool
 
   /// Payload bytes of all of its messages.
@@ -59,7 +58,7 @@ public struct Frame: Sendable, Equatable {
   }
 }
 
-/// A set of connections that hear the same broadcasts.
+/// Identifies a set of connections that receive the same broadcasts.
 public struct GroupID: Hashable, Sendable {
   public let number: UInt64
 
@@ -75,7 +74,7 @@ public enum CloseCode: UInt16, Sendable, Equatable {
   case invalidPayload = 1007
   case policyViolation = 1008
   case messageTooBig = 1009
-  /// IANA's registry of close codes: the service begins anew, and the client may come back.
+  /// IANA's registry of close codes: the service restarts, and the client may reconnect.
   case serviceRestart = 1012
   case tryAgainLater = 1013
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many connections each address has; those that are not bounded are not counted.
+/// Counts the connections of each address, except those that no limit applies to.
 struct AddressCounts {
   private var own = AddressTally()
   /// Counts instead, where there are several loops.
@@ -35,18 +35,18 @@ struct AddressCounts {
     census.addresses.withLock { $0.subtract(slot.network) }
   }
 
-  /// Whether this one is not even to be told that it is one too many.
+  /// Returns whether a connection is so far over the limit that it is closed without a reason.
   func isFarOverLimit(_ slot: Slot?) -> Bool {
     (slot?.ordinal ?? 0) > connectionsMax + Self.refusedWithReasonMax
   }
 
-  /// How many above the bound are read, so that they can be told.
+  /// The number of connections above the limit that are still read, so that they get a refusal with its reason.
   private static let refusedWithReasonMax = 16
 
   /// One connection of an address.
   struct Slot {
     let network: IPAddress
-    /// Whether it was over the bound when it was taken.
+    /// True if the address was over its limit when the slot was acquired.
     let isOverLimit: Bool
     fileprivate let ordinal: Int
   }

@@ -1,4 +1,4 @@
-/// What an HTTP connection asks of its loop.
+/// The loop's side of an HTTP connection.
 protocol HTTPExchangeOwner: AnyObject {
   var options: TransportOptions { get }
   /// A whole request; owes one `HTTPExchange.answer`.
@@ -7,9 +7,9 @@ protocol HTTPExchangeOwner: AnyObject {
   func upgraded(_ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?)
   /// Something is to be finished within this time from now.
   func armTimeout(_ exchange: HTTPExchange, afterMilliseconds timeout: UInt64)
-  /// What waits for the peer has become more or less.
+  /// The number of bytes that wait for the peer has changed.
   func updateBacklog(_ reader: any BacklogReader)
-  /// Somebody was turned away; `isReported` when whoever runs the server may want to know.
+  /// A connection or request was rejected; `isReported` if the operator may want to know.
   func count(_ refusal: TransportRefusal, isReported: Bool)
   /// The connection is gone.
   func ended(_ exchange: HTTPExchange)
@@ -26,8 +26,8 @@ final class HTTPExchange: BacklogReader {
     /// The request is with the server.
     case awaitingResponse
     case writing
-    /// All is said; what the peer still sends is passed over, so that its kernel does not throw away our
-    /// answer before it was read.
+    /// The response is sent. Input is discarded for a while (nginx' lingering close), so that the peer's kernel does
+    /// not reset the connection before the peer has read the response.
     case lingering
     case ended
   }
@@ -41,7 +41,7 @@ final class HTTPExchange: BacklogReader {
   private var phase = Phase.reading
   private let parser: HTTPParser
   private var head: HTTPHead?
-  /// Whether the answer under way is the last on this connection.
+  /// True if the connection closes after the current response.
   private var isLast = false
   private var isInputClosed = false
   private var isStopping = false
@@ -51,9 +51,9 @@ final class HTTPExchange: BacklogReader {
   /// The request that the server has.
   var request: HTTPRequestID?
   var backlogEntry = BacklogEntry()
-  /// How much the peer had taken at the last look; nil while nothing of the answer waits.
+  /// The peer's progress at the last check; nil while no part of a response waits.
   private var progressBefore: Int64?
-  /// Whether the answer under way has been given more time.
+  /// True if the current response has had its timeout extended.
   private var isTimeoutExtended = false
 
   init(
@@ -72,7 +72,7 @@ final class HTTPExchange: BacklogReader {
     stream.ended = { [unowned self] isBroken in streamEnded(isBroken) }
   }
 
-  /// Reads what the peer has said so far, which may be all, and goes on reading.
+  /// Reads what has arrived, which may be the whole request, and keeps reading.
   func start() { stream.resumeReading() }
 
   /// Ends in `phase == .ended`; the owner forgets the exchange.
@@ -93,13 +93,13 @@ final class HTTPExchange: BacklogReader {
 
   var waitingByteCount: Int { phase == .writing ? stream.unsentByteCount : 0 }
 
-  /// Where the kernel does not tell, what it has taken is all that shows.
+  /// Without the kernel's count, the shrinking number of waiting bytes is the only sign of progress.
   var readProgress: Int64 {
     let count = stream.acknowledgedByteCount
     return count >= 0 ? count : -Int64(waitingByteCount)
   }
 
-  /// Whether the answer under way is being read, and so is given its time once more.
+  /// Returns whether the answer under way is being read, and so is given its time once more.
   func recordProgress() -> Bool {
     guard phase == .writing, let before = progressBefore else { return false }
     let now = readProgress
@@ -108,7 +108,7 @@ final class HTTPExchange: BacklogReader {
     return isTimeoutExtended
   }
 
-  /// Whether an entry among the owner's deadlines stands for this exchange.
+  /// True if the loop holds a deadline for this exchange.
   var isDeadlineArmed = false
 
   func setDue(_ due: UInt64) { self.due = due }
@@ -120,7 +120,7 @@ final class HTTPExchange: BacklogReader {
       refuse(
         .slowRequest,
         HTTPReply.plain(408, "The request took over \(owner.options.handshakeSeconds) seconds."))
-    // Who has said nothing is not answered: browsers open connections ahead of need.
+    // A connection that has sent nothing gets no response: browsers open connections ahead of need.
     case .reading where !hasReadRequest:
       owner.count(.slowRequest, isReported: false)
       end()
@@ -131,13 +131,13 @@ final class HTTPExchange: BacklogReader {
     }
   }
 
-  /// Whether a request is on its way.
+  /// True if a request is being read.
   var isReading: Bool { phase == .reading }
 
-  /// Whether it is the peer's turn, to say more or to take what it is told, and not the server's.
+  /// True if the exchange waits for the peer to send or to read, and not for the server.
   var isWaitingForPeer: Bool { phase != .awaitingResponse && phase != .ended }
 
-  /// Whether the peer is waited for, and might be given up for another one: at once when it has had its answer.
+  /// Returns whether the peer is waited for, and might be given up for another one: at once when it has had its answer.
   func isEvictable(atMilliseconds now: UInt64) -> Bool {
     switch phase {
     case .lingering: true
@@ -148,7 +148,7 @@ final class HTTPExchange: BacklogReader {
     }
   }
 
-  /// How long a request that is on its way is safe from others; a quarter of it passes between two looks.
+  /// The time during which a request that is being read can't be evicted. The loop checks four times within it.
   static let graceMilliseconds: UInt64 = 1_000
 
   /// Is given up for another one.
@@ -207,7 +207,7 @@ final class HTTPExchange: BacklogReader {
   }
 
   private var isHeadRequest = false
-  /// What its answer carries.
+  /// The headers of the current response.
   private var headers: [HTTPHeader] = []
 
   /// Looks at what has been read of a request.
@@ -243,7 +243,7 @@ final class HTTPExchange: BacklogReader {
     owner.requested(head, body: body, by: self)
   }
 
-  /// Whether this request was for the WebSocket, and is dealt with.
+  /// Returns whether this request was for the WebSocket, and is dealt with.
   private func upgrade(_ head: HTTPHead) -> Bool {
     guard head.path.elementsEqual(owner.options.webSocketPath.utf8) else {
       guard head.wantsWebSocket else { return false }
@@ -264,7 +264,7 @@ final class HTTPExchange: BacklogReader {
     return true
   }
 
-  /// Whose request it is.
+  /// The address of the client that sent a request.
   func clientAddress(of head: HTTPHead) -> String {
     ClientAddress.find(head.headers, peer: peer, trusted: owner.options.trustedProxies).text
   }
@@ -275,7 +275,7 @@ final class HTTPExchange: BacklogReader {
       guard phase == .writing else { return }
       guard isSent else { return end() }
       phase = .reading
-      // What was sent ahead may have been more than enough.
+      // Reading may be paused, since more than enough may have arrived ahead.
       stream.resumeReading()
       advance()
     }
@@ -313,7 +313,7 @@ final class HTTPExchange: BacklogReader {
 
   private func readNextRequest() {
     phase = .reading
-    // What comes may be no request at all, and has nothing to do with the one before.
+    // The next input may be no request at all, and must not inherit anything from the one before.
     (isHeadRequest, headers) = (false, owner.options.commonHeaders)
     owner.armTimeout(self, afterMilliseconds: timeout)
     stream.resumeReading()
@@ -330,6 +330,6 @@ final class HTTPExchange: BacklogReader {
 
   private var timeout: UInt64 { owner.options.handshakeMilliseconds }
 
-  /// Milliseconds in which a peer that was told to go may read why.
+  /// Milliseconds for the peer to read the reason for the close.
   private static let lingerMilliseconds: UInt64 = 2_000
 }

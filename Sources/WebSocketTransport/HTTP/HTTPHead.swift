@@ -97,18 +97,18 @@ extension HTTPHead {
       .filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether the connection may carry another request after this one.
+  /// True if the connection may carry another request after this one.
   var isKeptAlive: Bool {
     isVersion11 && method != "CONNECT"
       && !list("connection").contains { $0.lowercased() == "close" }
   }
 
-  /// Whether a WebSocket is asked for.
+  /// True if the request asks for an upgrade to a WebSocket.
   var wantsWebSocket: Bool { list("upgrade").contains { $0.lowercased() == "websocket" } }
 
   var expectsContinue: Bool { isVersion11 && headers["expect"]?.lowercased() == "100-continue" }
 
-  /// What stands between the first slash and the next; nil when it can't be decoded.
+  /// The path up to its second slash; nil when it can't be decoded.
   var firstSegment: String? {
     percentDecoded(path.dropFirst().prefix { $0 != UInt8(ascii: "/") })
   }

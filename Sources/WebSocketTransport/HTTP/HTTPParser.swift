@@ -25,7 +25,7 @@ import CLLHTTP
   init(headBytesMax: Int, bodyBytesMax: Int) {
     self.headBytesMax = headBytesMax
     self.bodyBytesMax = bodyBytesMax
-    // What a browser's handshake takes.
+    // The size of a browser's handshake.
     text.reserveCapacity(512)
     fields.reserveCapacity(16)
     unsafe llhttp_init(raw, HTTP_REQUEST, Self.settings)
@@ -34,7 +34,7 @@ import CLLHTTP
 
   deinit { unsafe raw.deallocate() }
 
-  // What all parsers share: written once, before anybody can see it, and kept for good.
+  // The callbacks that all parsers share. They are written once, before first use, and never freed.
   private nonisolated(unsafe) static let settings: UnsafeMutablePointer<llhttp_settings_t> = {
     let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
     unsafe llhttp_settings_init(settings)
@@ -58,7 +58,7 @@ import CLLHTTP
     unsafe (raw.pointee.http_major, raw.pointee.http_minor)
   }
 
-  /// Whether a request is under way.
+  /// True if part of a request has been read.
   var hasBegun: Bool { consumedCount > 0 }
 
   /// Begins with the next request.
@@ -118,16 +118,16 @@ import CLLHTTP
     switch result {
     case HPE_OK, HPE_PAUSED: nil
     case HPE_PAUSED_H2_UPGRADE, HPE_INVALID_VERSION: .version
-    // What could go on to be a method, as lowercase could not.
+    // The first byte is uppercase, so this may be a method that llhttp does not know.
     case HPE_INVALID_METHOD where (0x41...0x5a).contains(byte): .method
     // A constant of llhttp's.
     default: unsafe .malformed(String(cString: llhttp_get_error_reason(raw)))
     }
   }
 
-  /// What is wrong with the request's bytes so far.
+  /// Throws if the bytes read so far can't be part of a valid request.
   func check() throws(HTTPRefusal) {
-    // What is left of the body or chunk under way counts before it has come.
+    // The rest of the current body or chunk counts before it has arrived.
     let left = unsafe Int(clamping: raw.pointee.content_length)
     // The framing of chunks and the trailer are bounded too.
     guard body.count <= bodyBytesMax, left <= bodyBytesMax - body.count,

@@ -1,4 +1,4 @@
-/// Why a request is not taken up.
+/// Reasons for rejecting a request.
 enum HTTPRefusal: Error {
   case malformed(String)
   case version, method, coding

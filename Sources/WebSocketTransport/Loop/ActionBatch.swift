@@ -1,7 +1,7 @@
-/// What a further loop is to do and has not taken yet, in order.
+/// The actions that wait for a worker loop, in order.
 ///
-/// Beyond `toleratedBytes` it keeps the newest frame only of those that replace each other. Below, who reads
-/// fast enough is to get all of them, though the loop was busy for a moment.
+/// Beyond `toleratedBytes` the batch keeps only the newest of the frames that replace each other. Below that it keeps
+/// all of them, so that fast readers miss nothing while the loop is briefly busy.
 struct ActionBatch: Sendable {
   private var entries: [TransportAction?] = []
   private var slots: [FrameKey: Int] = [:]
@@ -9,9 +9,9 @@ struct ActionBatch: Sendable {
   private let toleratedBytes: Int
   /// About how many bytes lie here.
   private(set) var byteCount = 0
-  /// Whether the certificate is to be read anew.
+  /// True if the worker has to reload the certificate.
   var reloadsCertificate = false
-  /// Whether the loop is to end at once.
+  /// True if the worker has to end at once.
   var finishes = false
 
   init(toleratedBytes: Int = 1_048_576) { self.toleratedBytes = toleratedBytes }
@@ -24,7 +24,7 @@ struct ActionBatch: Sendable {
 
   var isEmpty: Bool { entries.isEmpty && !reloadsCertificate && !finishes }
 
-  /// Room that is taken up, gaps included.
+  /// The number of entries, including the gaps that dropped frames leave.
   var slotCount: Int { entries.count }
 
   var actions: [TransportAction] { entries.compactMap { $0 } }
@@ -35,7 +35,7 @@ struct ActionBatch: Sendable {
       guard let key = frame.replacementKey else { break }
       let older = slots.updateValue(entries.count, forKey: FrameKey(group: group, key: key))
       if let older, byteCount > toleratedBytes { drop(older) }
-    // Who goes still gets what was sent before, so nothing before this is replaced from now on.
+    // A connection that leaves or closes still gets earlier frames, so none of them may be replaced from here on.
     case .leave, .close: slots.removeAll(keepingCapacity: true)
     default: break
     }

@@ -1,32 +1,33 @@
-/// Somebody who is sent bytes, and may not take them.
+/// A connection that bytes are sent to, and that may read them slowly.
 protocol BacklogReader: AnyObject {
   /// Bytes that wait for it in this process.
   var waitingByteCount: Int { get }
-  /// How many bytes it has taken, by a count of its own; only its growth says anything.
+  /// A count that grows whenever the peer reads something; its value has no other meaning.
   var readProgress: Int64 { get }
   var backlogEntry: BacklogEntry { get set }
 }
 
-/// What a backlog knows of one reader.
+/// The backlog's record of one reader.
 struct BacklogEntry {
-  /// What it was counted with last; 0 when it is not in the backlog.
+  /// The number of bytes when the reader was last updated; 0 when it is not in the backlog.
   fileprivate(set) var byteCount = 0
-  /// Whether it is being closed.
+  /// True if the connection is being closed.
   fileprivate(set) var isClosing = false
-  /// How much it had taken when it was looked at last; nil before the first look.
+  /// The reader's progress at the last check; nil before the first.
   fileprivate var readProgress: Int64?
   /// When it was seen to take something, or began to have something waiting.
   fileprivate var progressedAt: UInt64 = 0
 }
 
-/// What waits in one loop for those who have not read it.
+/// The unread output of one loop.
 ///
-/// Only who has something waiting is in here, so that it costs those nothing who read. The loop's thread.
+/// It holds only readers that have bytes waiting, so that readers that keep up cost nothing. Belongs to the loop's
+/// thread.
 final class Backlog {
   private var members: [ObjectIdentifier: any BacklogReader] = [:]
-  /// Bytes that wait for those who stay.
+  /// Bytes that wait for connections that stay open.
   private(set) var byteCount = 0
-  /// Bytes that wait for those who are being closed.
+  /// Bytes that wait for connections that are being closed.
   private(set) var closingByteCount = 0
 
   var isEmpty: Bool { members.isEmpty }
@@ -50,7 +51,7 @@ final class Backlog {
     }
   }
 
-  /// From now on what waits for it is counted with those who are being closed.
+  /// Counts a reader's bytes as those of a closing connection from here on.
   func beginClosing(_ reader: any BacklogReader) {
     guard !reader.backlogEntry.isClosing else { return }
     reader.backlogEntry.isClosing = true
@@ -62,8 +63,8 @@ final class Backlog {
     if isClosing { closingByteCount += count } else { byteCount += count }
   }
 
-  /// How long a reader has taken nothing of what waits for it. To be asked now and then: what it took since
-  /// the look before counts as taken now.
+  /// How long a reader has read nothing of what waits for it. Progress since the previous call counts as progress now,
+  /// so call this at regular intervals.
   func idleMilliseconds(of reader: any BacklogReader, at now: UInt64) -> UInt64 {
     let progress = reader.readProgress
     if let before = reader.backlogEntry.readProgress, progress > before {

@@ -1,17 +1,17 @@
 /// Instants at which something is to be looked at, the earliest first: a binary heap.
 struct Deadlines {
   enum Subject {
-    /// Whether a connection has been silent for too long.
+    /// A connection has to be checked for signs of life.
     case liveness(ConnectionID)
-    /// Whether a connection that was told to close is gone.
+    /// A connection that was asked to close has to be gone.
     case closeTimeout(ConnectionID)
-    /// Whether an HTTP connection is overdue.
+    /// An HTTP connection may have timed out.
     case httpTimeout(UInt64)
-    /// Whether a TLS client whose WebSocket is over is gone.
+    /// The client behind a TLS relay has had time to read the last bytes of its WebSocket.
     case relayLinger(UInt64)
-    /// Who has taken nothing for too long of what waits.
+    /// Readers have to be checked for progress.
     case backlogCheck
-    /// Who waits to be accepted may have room now.
+    /// There may be room to accept connections again.
     case acceptCheck
   }
 

@@ -18,8 +18,8 @@ import CLibuv
   }
 
   deinit {
-    // All handles have been closed by their owners; their close callbacks run here, and with the last
-    // of them the loop can be closed. The bound is for a handle that somebody forgot.
+    // All handles have been closed by their owners; their close callbacks run here, and then the loop can be closed.
+    // The limit is for a handle that was not closed.
     var rounds = 0
     while unsafe uv_loop_close(raw) != 0, rounds < 1_000 {
       unsafe uv_run(raw, UV_RUN_NOWAIT)

@@ -1,6 +1,6 @@
 import CLibuv
 
-/// A call before each wait of the loop and one after it, outside of everybody's callbacks.
+/// A call before each wait of the loop and one after it, outside of all other callbacks.
 @safe final class IterationHook {
   private let run: () -> Void
   // Owned by this object until `close`, from then on by libuv until their close callbacks free them.
@@ -35,7 +35,7 @@ import CLibuv
     unsafe self.after = nil
     unsafe shim_set_data(before, nil)
     unsafe shim_set_data(after, nil)
-    // libuv gives the memory back here, and nobody else knows it any more.
+    // libuv frees the memory here; there are no other references to it.
     unsafe shim_close(before) { handle in unsafe handle?.deallocate() }
     unsafe shim_close(after) { handle in unsafe handle?.deallocate() }
   }

@@ -1,14 +1,14 @@
 import CLibuv
 import Synchronization
 
-/// The signals that steer the process: SIGTERM and SIGINT ask it to stop, SIGHUP asks it to read its files anew.
+/// The signals that control the process: SIGTERM and SIGINT ask it to stop, SIGHUP asks it to reload its files.
 ///
-/// A thread of their own takes them, so that they are heard whatever the other threads wait for. Until a loop
-/// obeys, a request to stop ends the process at once with code 0, and one to read files waits. From then on the
-/// loop is asked, and the process ends without it when it is asked to stop again or when the stop takes too long.
-/// Signals that ask for nothing (SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2) are ignored.
+/// A thread of their own waits for them, so that they arrive whatever the other threads do. Until a loop handles
+/// signals, a request to stop ends the process at once with code 0, and a request to reload waits. From then on the
+/// loop gets the requests. The process ends without the loop at a second request to stop, or when the stop times out.
+/// SIGPIPE, SIGXFSZ, SIGUSR1 and SIGUSR2 are ignored.
 public final class ProcessSignals: Sendable {
-  /// What the loop is asked for.
+  /// A request to the loop.
   enum Request: Sendable {
     case stop, reload
   }
@@ -21,7 +21,7 @@ public final class ProcessSignals: Sendable {
     case timedOut
   }
 
-  /// How a process that serves ends.
+  /// The way to end a process that is serving.
   private struct StopPolicy: Sendable {
     let timeout: UInt64
     let end: @Sendable (ForcedStop) -> Never
@@ -85,7 +85,7 @@ public final class ProcessSignals: Sendable {
 
   private func end(_ reason: ForcedStop) -> Never {
     if let policy = state.withLock({ $0.policy }) { policy.end(reason) }
-    // Nobody was served, so nothing was answered that could be lost.
+    // Nothing was served, so no answered change can be lost.
     shim_exit_at_once(0)
   }
 }

@@ -1,16 +1,16 @@
-/// What waits for those who do not read, or read slowly.
+/// Limits on unread output.
 ///
-/// Three bounds hold for it: one for each connection, beyond which it is closed, and from the half of which on
-/// it is not read; one for all of a loop's together; and one for how long a reader may take nothing.
+/// There are three: a limit for each connection, which closes it, and pauses reading from it at half; a limit for all
+/// readers of a loop together; and a limit on the time in which a reader reads nothing.
 extension ServiceLoop {
-  /// Counts what waits for somebody, after it became more or less.
+  /// Updates the backlog after a change of a reader's unread output.
   func updateBacklog(_ reader: any BacklogReader) {
     backlog.update(reader, atMilliseconds: eventLoop.nowMilliseconds)
     if !backlog.isEmpty { armBacklogCheck() }
   }
 
-  /// The same for a connection, which is not read while much waits for it: who asks for large replies and does
-  /// not take them is to ask no further.
+  /// The same for a WebSocket connection. Reading from it pauses while much waits for it: a client that requests large
+  /// replies and does not read them has to stop requesting.
   func updateBacklog(_ connection: Connection) {
     updateBacklog(connection as any BacklogReader)
     let count = connection.ownByteCount
@@ -69,10 +69,10 @@ extension ServiceLoop {
     UInt64(min(max(0.01, options.stallSeconds), 1e9) * 1_000)
   }
 
-  /// Ends those who have taken nothing for too long.
+  /// Closes readers that have made no progress for too long.
   func checkBacklog() {
     isBacklogCheckArmed = false
-    // What a relay holds changes without a word.
+    // A relay's buffer changes without a notification.
     for relay in relays.values {
       if let connection = relay.connection.flatMap({ connections[$0] }) {
         updateBacklog(connection)
@@ -105,7 +105,7 @@ extension ServiceLoop {
     }
   }
 
-  /// Ends a connection at once; what waits for it is lost.
+  /// Ends a connection at once and discards what waits for it.
   private func abort(_ connection: Connection) {
     connection.socket?.relay?.close()
     drop(connection)

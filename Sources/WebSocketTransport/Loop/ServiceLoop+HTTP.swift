@@ -12,12 +12,12 @@ extension ServiceLoop: HTTPExchangeOwner {
       stream, number: exchangeSerial, peer: peer, addressSlot: addressSlot, owner: self)
     exchanges[exchange.number] = exchange
     exchange.start()
-    // Who has said all has been dealt with. Who is told to go on with a body has said a part only.
+    // A connection that has sent its whole request already needs no timeout. One that was sent 100 Continue has one.
     guard exchange.isWaitingForPeer, exchange.due == nil else { return }
     armTimeout(exchange, afterMilliseconds: options.handshakeMilliseconds)
   }
 
-  /// Whether a new connection is read at all.
+  /// Returns whether a new connection is read at all.
   private func makeRoom(for addressSlot: AddressCounts.Slot?) -> Bool {
     guard !isStopping else { return false }
     guard !addresses.isFarOverLimit(addressSlot) else {
@@ -37,8 +37,8 @@ extension ServiceLoop: HTTPExchangeOwner {
       || descriptorsUsed >= descriptorLimits.descriptorsMax
   }
 
-  /// Whether the next one is accepted now. When all come back at once after a restart, those whose handshake is
-  /// under way are not thrown out for the next: it waits until they are through, or were given their time.
+  /// Decides whether to accept the next connection, and arms a check if not. When all clients reconnect after a
+  /// restart, handshakes in progress are not evicted for new ones: accepting pauses until they finish or time out.
   func prepareToAccept() -> Bool {
     guard isFull, !isStopping, evictionCandidate == nil,
       exchanges.values.contains(where: \.isReading)
@@ -47,7 +47,7 @@ extension ServiceLoop: HTTPExchangeOwner {
     return false
   }
 
-  /// Sees to it that a turn comes which looks for room.
+  /// Schedules an iteration that checks for room.
   func armAcceptCheck() {
     guard !isAcceptCheckArmed else { return }
     isAcceptCheckArmed = true
@@ -59,7 +59,7 @@ extension ServiceLoop: HTTPExchangeOwner {
     return tls.session().map { TLSStream(socket, session: $0) }
   }
 
-  /// The connection that has waited longest for its peer, of those that were given their time.
+  /// The connection that has waited for its peer the longest, among those whose grace period is over.
   private var evictionCandidate: HTTPExchange? {
     let now = eventLoop.nowMilliseconds
     return exchanges.values.lazy.filter { $0.isEvictable(atMilliseconds: now) }
@@ -71,7 +71,7 @@ extension ServiceLoop: HTTPExchangeOwner {
       return exchange.answer(
         HTTPReply.unknownMethod(head.method == "CONNECT" || head.method == "TRACE" ? 405 : 501))
     }
-    // RFC 9110 §9.3.7: about the server as a whole. Those who watch over servers ask so.
+    // RFC 9110 §9.3.7: this is about the server as a whole. Monitoring sends it.
     if head.method == "OPTIONS", head.path == [UInt8(ascii: "*")] {
       return exchange.answer(HTTPReply.allowing(HTTPReply.methods))
     }
@@ -80,7 +80,7 @@ extension ServiceLoop: HTTPExchangeOwner {
       return exchange.answer(unreadable("the path is not percent-encoded UTF-8", isForService))
     }
     guard isForService else {
-      // What may be asked of a file is no secret, and whoever asks that may know the server by any name.
+      // The methods of a file are no secret, and a monitor may send OPTIONS to any name of the server.
       let refusal = head.method == "OPTIONS" ? nil : options.fileAdmission(head.headersKept)
       return exchange.answer(
         refusal
@@ -101,7 +101,7 @@ extension ServiceLoop: HTTPExchangeOwner {
           peerAddress: exchange.clientAddress(of: head))))
   }
 
-  /// Who asked a service is answered in its shape.
+  /// A request to the API gets its error in the format of the API.
   private func unreadable(_ why: String, _ isForService: Bool) -> HTTPResponse {
     isForService
       ? HTTPReply.refusal(400, code: "badRequest", why, isRetryable: false)
@@ -192,6 +192,6 @@ struct Adoption {
   let handshake: Handshake
   let descriptor: CInt
   let relay: TLSRelay?
-  /// Whether the client sent more with its handshake.
+  /// True if the client sent more bytes behind its handshake.
   let hasPipelinedInput: Bool
 }

@@ -1,5 +1,5 @@
 extension ServiceLoop {
-  /// How often a free port is chosen anew because it is taken on another address.
+  /// The number of attempts to find a free port that is free on every address.
   private static let portChoicesMax = 8
 
   /// Listens on each address, at one port.

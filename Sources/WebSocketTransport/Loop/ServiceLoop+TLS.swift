@@ -11,7 +11,7 @@ extension ServiceLoop {
     return made
   }
 
-  /// The WebSocket is over: what it said last has a little time to reach the client.
+  /// The WebSocket is closed. Its last bytes get a little time to reach the client.
   func linger(_ relay: TLSRelay) {
     armDeadline(.relayLinger(relay.number), afterMilliseconds: Self.closeTimeoutMilliseconds)
   }
@@ -20,8 +20,7 @@ extension ServiceLoop {
     if relay.extendLinger() { linger(relay) }
   }
 
-  /// Reads the certificate anew, and answers whether it did; one that can't be used leaves the old one in
-  /// its place.
+  /// Reloads the certificate and returns whether it could; an unusable one leaves the previous one in use.
   @discardableResult
   func reloadCertificate() -> Bool {
     guard let files = options.tls else { return false }
@@ -40,7 +39,7 @@ extension ServiceLoop {
 }
 
 extension TLSContext {
-  /// Says so when the certificate is out of date, or nearly.
+  /// Logs a warning if the certificate has expired, or will within a week.
   func warnOfAge(_ options: TransportOptions) {
     guard let secondsLeft, let path = options.tls?.certificatePath, secondsLeft < 7 * 86_400 else {
       return

@@ -9,10 +9,10 @@ extension ServiceLoop {
 
   /// Sends frames that are due together, each to every member of its group.
   ///
-  /// The hot loop of the server: what is here is paid for every message and every client. Each frame is laid
-  /// out once, header included; who has nothing waiting gets it in one `send` of those bytes, together with
-  /// its neighbours that are for it too. Nothing may come in here that allocates, looks up a table or asks
-  /// libwebsockets for more than whether it is backed up.
+  /// This is the hot loop of the server: its code runs for every message and every client. Each frame is encoded once,
+  /// header included. A connection with nothing waiting gets the frame in one `send`, together with adjacent frames
+  /// that are for it too. Nothing in here may allocate, look up a table or ask libwebsockets for more than whether it
+  /// is backed up.
   func broadcast(_ broadcasts: ArraySlice<TransportAction>) {
     frames.removeAll()
     for case .broadcast(let frame, let id) in broadcasts {
@@ -22,7 +22,7 @@ extension ServiceLoop {
       let range = frames.byteRange(of: number..<number + 1)
       let isAlone = broadcasts.count == 1
       for connection in group.members {
-        // Who is to get the frame before was looked at a moment ago.
+        // This connection was checked for the previous frame already.
         if connection.gather(number) { continue }
         sendGathered(connection)
         guard connection.isOpen else { continue }
@@ -92,7 +92,7 @@ extension ServiceLoop {
     }
   }
 
-  /// Starts the end of a connection: what is queued, the close frame, and a while for the answer.
+  /// Starts to close a connection: sends what is queued, then the close frame, and waits a while for the peer's answer.
   func close(_ connection: Connection, _ code: CloseCode, reason: String) {
     guard connection.isOpen else { return }
     connection.isClosedByServer = true
@@ -111,7 +111,7 @@ extension ServiceLoop {
     if !isStopping {
       armDeadline(.closeTimeout(connection.id), afterMilliseconds: Self.closeTimeoutMilliseconds)
     }
-    // A tail that libwebsockets holds goes first; its room is what the writeable callback tells of.
+    // A tail that libwebsockets holds is sent first; the writeable callback comes when there is room.
     guard let socket = connection.socket else { return }
     if connection.outbox.isEmpty {
       connection.phase = .closeSent
@@ -121,7 +121,7 @@ extension ServiceLoop {
     }
   }
 
-  /// Drops a connection without a word; not from within libwebsockets.
+  /// Drops a connection without a close frame. Must not be called from within libwebsockets.
   func drop(_ connection: Connection) {
     connection.phase = .closeSent
     connection.socket?.kill()
@@ -149,7 +149,7 @@ extension ServiceLoop {
       case .closeTimeout(let id): if let connection = connections[id] { drop(connection) }
       case .httpTimeout(let number): if let exchange = exchanges[number] { checkTimeout(exchange) }
       case .backlogCheck: checkBacklog()
-      case .acceptCheck: isAcceptCheckArmed = false  // The next turn looks.
+      case .acceptCheck: isAcceptCheckArmed = false  // The next iteration checks.
       case .relayLinger(let number): if let relay = relays[number] { checkLinger(relay) }
       }
     }
@@ -158,12 +158,12 @@ extension ServiceLoop {
 
   var pingMilliseconds: UInt64 { UInt64(min(max(0.01, options.pingSeconds), 1e9) * 1_000) }
 
-  /// Any byte counts as life, also the peer's own pings, which libwebsockets does not tell of: so the
-  /// kernel is asked. Its clock is too coarse to tell an answer to our ping from what came just before
-  /// it; so an answer also clears `isPingOutstanding`.
+  /// Any byte is a sign of life, including the peer's own pings, which libwebsockets does not report: so the kernel is
+  /// asked. Its clock is too coarse to tell a pong from what came just before it, so a pong also clears
+  /// `isPingOutstanding`.
   private func checkLiveness(_ connection: Connection) {
     guard let socket = connection.socket, connection.isOpen else { return }
-    // Who is not read can't be heard.
+    // A connection that isn't being read can't show signs of life.
     let silence = connection.isReading ? socket.silenceMilliseconds : 0
     if silence < pingMilliseconds {
       connection.isPingOutstanding = false
@@ -250,7 +250,7 @@ extension ServiceLoop: WebSocketListener {
 
   func ponged(number: UInt64) { connections[ConnectionID(number)]?.isPingOutstanding = false }
 
-  /// What was received before stays valid; nothing after it is looked at.
+  /// Closes a connection for a bad message. Earlier messages stay valid; later input is discarded.
   private func refuse(_ connection: Connection, _ code: CloseCode, reason: String) {
     connection.incoming = []
     connection.acceptsInput = false
@@ -263,7 +263,7 @@ extension ServiceLoop: WebSocketListener {
     guard let connection = connections[ConnectionID(number)] else { return true }
     // The answer to our close frame; otherwise libwebsockets answers the peer's.
     if case .closeSent = connection.phase { return true }
-    // What follows is not to end the connection before our answer is out, though it may be no frame at all.
+    // Further input must not end the connection before our close frame is sent, even if it is no valid frame.
     connection.socket?.setReading(false)
     enterCloseSent(connection)
     return false
@@ -279,17 +279,17 @@ extension ServiceLoop: WebSocketListener {
     // RFC 6455 §7.1.1: the server ends first. The peer's answer may come to nothing, in the midst of a bad frame.
     connection.endsAfterClose = true
     if connection.mayBeBuffered {
-      // libwebsockets would look once more at what it has kept, take that for another fault, and end the connection
-      // before its close frame is out.
+      // Otherwise libwebsockets would parse its buffered input again, take it for another fault, and end the connection
+      // before its close frame is sent.
       connection.socket?.setReading(false)
     }
     enterCloseSent(connection)
   }
 
-  /// Nothing may be written any more, and nothing is heard.
+  /// Stops input and output of a connection whose close frame is sent or about to be.
   private func enterCloseSent(_ connection: Connection) {
     connection.phase = .closeSent
-    // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
+    // RFC 6455 §5.5.1: data after a close frame is discarded.
     connection.acceptsInput = false
     connection.incoming = []
     connection.outbox.removeAll()
@@ -317,7 +317,7 @@ extension ServiceLoop: WebSocketListener {
     if let relay = connection.socket?.relay { linger(relay) }
     connection.socket = nil
     connection.phase = .closeSent
-    // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
+    // RFC 6455 §5.5.1: data after a close frame is discarded.
     connection.acceptsInput = false
     connection.incoming = []
     connection.outbox.removeAll()

@@ -19,7 +19,7 @@ public final class ServiceLoop {
 
   var connections: ConnectionTable
   let descriptorLimits: DescriptorLimits
-  /// Whether it is the one that speaks for all.
+  /// True if this is the main loop, which talks to the server.
   let isMain: Bool
   var census: CensusEntry
   var addresses: AddressCounts
@@ -30,18 +30,18 @@ public final class ServiceLoop {
   var requestSerial: UInt64
   var deadlines = Deadlines()
   var deadlineSet: UInt64?
-  /// Whether a deadline is set at which there may be room for who waits to be accepted.
+  /// True if a check for room to accept connections is armed.
   var isAcceptCheckArmed = false
   var relays: [UInt64: TLSRelay] = [:]
   let backlog = Backlog()
   /// This loop's share of what may wait for all readers.
   let backlogBytesMax: Int
-  /// Whether a deadline is set at which who takes nothing is looked for.
+  /// True if a check of slow readers is armed.
   var isBacklogCheckArmed = false
   /// Counts what waits for a connection that does not take all that it was sent.
   private(set) var fellBehind: (Connection) -> Void = { _ in }
   var counters = TransportCounters()
-  /// What is being handed to libwebsockets, until it has taken it.
+  /// The handshake that is being handed to libwebsockets.
   var pendingAdoption: Adoption?
   /// The frames of the broadcasts under way.
   let frames = WireFrames()
@@ -49,14 +49,14 @@ public final class ServiceLoop {
   let singleFrame = WireFrames()
   /// Connections that are to get several frames of the broadcasts under way.
   var gathering: [Connection] = []
-  /// Connections whose socket broke during a broadcast.
+  /// Connections whose socket failed during a broadcast.
   var broken: [Connection] = []
 
-  // What a loop among others has to do besides; nil for the only one.
-  /// Called before the loop waits, when all events are handled; what it lets happen is handled then, and it is called
-  /// again.
+  // Hooks for a loop that is one of several; nil for the only one.
+  /// Called before the loop waits, once all events are handled. Events that it causes are handled at once, and then it
+  /// is called again.
   var iterationEnded: (() -> Void)?
-  /// Whether others are to be waited for at the end.
+  /// Returns true if the loop has to keep running for the workers.
   var waitsForWorkers: (() -> Bool)?
   var certificateReloaded: (() -> Void)?
 
@@ -64,17 +64,17 @@ public final class ServiceLoop {
   private var events: [TransportEvent] = []
   private var actions: [TransportAction] = []
   private var isHandling = false
-  /// When the server was handed the event under way, by `uv_hrtime`. What it asked for is counted from then on:
-  /// to send a tick to ten thousand takes a tenth of a second, by which the next one would be late.
+  /// When the current event was handed to the server, by `uv_hrtime`. Its deadline counts from then: sending a tick to
+  /// ten thousand clients takes a tenth of a second, which would delay the next one.
   private var handledAt: UInt64 = 0
   private(set) var isStopping = false
   private var isDrainOver = false
   private(set) var isOver = false
 
-  /// Milliseconds after which a peer that does not answer a close frame is dropped, while the server goes on.
+  /// Milliseconds for a peer to answer a close frame, unless the server is stopping.
   static let closeTimeoutMilliseconds: UInt64 = 1_000
   static let sendBufferBytes = 131_072
-  /// How long after the drain a loop that can't tell of its end is waited for.
+  /// How long after the drain the main loop waits for workers that have not reported their end.
   private static let otherLoopsMicroseconds: Int64 = 200_000
 
   /// Binds and listens; connections are accepted from `run` on.
@@ -119,7 +119,7 @@ public final class ServiceLoop {
   }
 
   deinit {
-    // What libuv and libwebsockets know of this object ends here, on the thread that ran it.
+    // libuv and libwebsockets let go of this object here, on the thread that ran it.
     webSockets.listener = nil
     for exchange in exchanges.values { exchange.stream.close() }
     for relay in Array(relays.values) { relay.close() }
@@ -133,7 +133,7 @@ public final class ServiceLoop {
   /// The port that was really bound, on each address.
   public var port: Int { listeners[0].port }
 
-  /// What was turned away so far, and what is open now.
+  /// The counters of this loop: rejections since the start, and open connections.
   public var transportCounters: TransportCounters {
     var counters = counters
     counters.webSocketCount = connections.count
@@ -148,11 +148,11 @@ public final class ServiceLoop {
   /// Emits `TransportEvent.stopRequested`, as SIGINT and SIGTERM do.
   public func stop() { emit(.stopRequested) }
 
-  /// Makes requests to stop a `TransportEvent.stopRequested` of this loop, and those to read files anew a
-  /// `TransportEvent.reloadRequested`, before which the certificate is read.
+  /// Turns signals into events of this loop: requests to stop into `TransportEvent.stopRequested`, requests to reload
+  /// into `TransportEvent.reloadRequested`, after reloading the certificate.
   ///
-  /// `end` ends the process at once. It is called on the signals' thread, when a stop is asked for a second time
-  /// or has taken so many seconds, whatever this loop is at.
+  /// `end` ends the process at once. It is called on the signals' thread at a second request to stop, or when the stop
+  /// takes longer than so many seconds, whatever this loop is doing.
   public func handleSignals(
     _ signals: ProcessSignals, stopWithin seconds: Double,
     end: @escaping @Sendable (ProcessSignals.ForcedStop) -> Never
@@ -276,7 +276,8 @@ public final class ServiceLoop {
     drainTimer?.set(afterMicroseconds: options.drainMicroseconds)
   }
 
-  /// What is left is dropped, and told as every end is. Other loops, whose drain ends too, have a moment more.
+  /// Drops the remaining connections and reports their end. Worker loops, whose drain ends at the same time, get a
+  /// moment more.
   private func endDrain() {
     guard !isDrainOver else { return finish() }
     isDrainOver = true
@@ -291,7 +292,7 @@ public final class ServiceLoop {
     if waitsForWorkers?() != true { finish() }
   }
 
-  /// Makes `run` return after this turn.
+  /// Makes `run` return after this iteration.
   func finish() {
     isOver = true
     eventLoop.stop()

@@ -1,11 +1,11 @@
 import CLibuv
 
-/// How many connections the limit of descriptors has room for.
+/// How many connections fit into the limit of file descriptors.
 struct DescriptorLimits {
   /// WebSockets that are let in.
   let webSocketsMax: Int
-  /// HTTP connections of one loop, and those whose handshake is not done. Each loop has its share, because
-  /// whom it ends in favour of another one has to be its own.
+  /// HTTP connections of one loop, including unfinished handshakes. Each loop has its own share, since it can evict
+  /// only connections of its own.
   let httpMax: Int
   /// Descriptors that all of them may use together, with those that are on their way out.
   let descriptorsMax: Int
@@ -17,7 +17,7 @@ struct DescriptorLimits {
 
   /// Descriptors for what is no connection: files, the loop's own, one in passing.
   private static let spare = 128
-  /// Those of each further loop.
+  /// Descriptors of each worker loop.
   private static let sparePerLoop = 16
 
   /// Raises the limit as far as it is needed and may be.
@@ -33,7 +33,7 @@ struct DescriptorLimits {
     limit = raised < 0 ? needed : Int(raised)
     tableSize = min(limit, needed + Self.othersMax)
     descriptorsMax = max(16, min(limit, needed) - spare)
-    // For those who are told that there is no room.
+    // Room for connections that are told that the server is full.
     let closing = min(Self.closing, descriptorsMax / 8)
     let isTight = descriptorsMax < wanted + closing
     let http = isTight ? max(4, (descriptorsMax - closing) / 4) : .max

@@ -3,8 +3,8 @@ import CLibuv
 /// One connected socket, read and written by libuv.
 @safe final class SocketStream: ByteStream {
   private let loop: EventLoop
-  /// The descriptor, as long as libuv does not have it; -1 from then on. Who has said all when he is first
-  /// read, as a WebSocket's client has, never costs a handle.
+  /// The descriptor before libuv has it; -1 from then on. A connection whose first bytes hold its whole request, as a
+  /// WebSocket handshake does, never needs a libuv handle.
   private var unattachedDescriptor: CInt
   // Owned by this object until `close` or `release`, from then on by libuv until its close callback
   // frees it. The loop's thread.
@@ -50,7 +50,7 @@ import CLibuv
     // libuv borrows this object until `close`; callbacks run on the loop's thread.
     unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
     unsafe self.raw = raw
-    // Any stream socket will do, says libuv's manual.
+    // libuv accepts any stream socket here, by its manual.
     guard unsafe uv_tcp_open(raw, unattachedDescriptor) == 0 else {
       close()
       return nil
@@ -161,7 +161,7 @@ import CLibuv
     unsafe self.raw = nil
     unsafe shim_set_data(raw, nil)
     writeCompletion = nil
-    // libuv gives the memory back here, and nobody else knows it any more.
+    // libuv frees the memory here; there are no other references to it.
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
   }
 

@@ -1,6 +1,6 @@
 import CLibuv
 
-/// Whether several sockets of this process listen on one port, among which the kernel spreads connections.
+/// How a socket shares its port with other sockets of this process, among which the kernel spreads connections.
 enum PortSharing {
   case none
   /// The socket that was there first.
@@ -18,14 +18,14 @@ enum PortSharing {
   /// The port that was really bound.
   let port: Int
   var accepted: (_ descriptor: CInt, IPAddress) -> Void = { _, _ in }
-  /// Whether there is room for one more; until there is, who comes waits in the kernel's queue.
+  /// Returns whether there is room for one more connection. Until there is, new connections wait in the kernel's queue.
   var canAccept: () -> Bool = { true }
-  /// Called when there is no descriptor left for who waits; whoever hears it looks again after a while.
+  /// Called when the process is out of descriptors. The owner calls `resumeAccepting` later.
   var outOfDescriptors: () -> Void = {}
-  /// Whether somebody waits for room, so that the kernel is to tell of no more.
+  /// True while accepting is paused, and libuv does not watch the socket.
   private var isPaused = false
 
-  /// Connections that are accepted in a row, before those that are there have their turn.
+  /// Connections accepted in a row before existing connections get their events.
   private static let acceptedAtOnce = 64
 
   /// Binds and listens.
@@ -104,7 +104,7 @@ enum PortSharing {
     unsafe uv_poll_stop(raw)
   }
 
-  /// Looks again whether who waits may come in.
+  /// Accepts connections again if there is room.
   func resumeAccepting() {
     guard isPaused, canAccept() else { return }
     isPaused = false
@@ -117,7 +117,7 @@ enum PortSharing {
     unsafe shim_set_data(raw, nil)
     unsafe uv_poll_stop(raw)
     shim_close_descriptor(descriptor)
-    // libuv gives the memory back here, and nobody else knows it any more.
+    // libuv frees the memory here; there are no other references to it.
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
   }
 }

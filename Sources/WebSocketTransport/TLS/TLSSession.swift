@@ -8,7 +8,7 @@ import CLibssl
   private let readBIO: OpaquePointer
   private let writeBIO: OpaquePointer
 
-  /// What has become of it.
+  /// The state of a session after input.
   enum Outcome {
     case open
     /// The peer will send nothing more.
@@ -34,10 +34,10 @@ import CLibssl
 
   deinit { unsafe SSL_free(raw) }
 
-  /// Whether the handshake is done.
+  /// True if the handshake is done.
   var isEstablished: Bool { unsafe SSL_is_init_finished(raw) == 1 }
 
-  /// Takes what the peer sent, and appends what it says to `text`.
+  /// Decrypts received bytes and appends them to `text`.
   func decrypt(_ bytes: [UInt8], into text: inout [UInt8]) -> Outcome {
     // In slices, because OpenSSL's buffer keeps the size that it once had.
     var rest = bytes[...]
@@ -74,7 +74,7 @@ import CLibssl
     }
   }
 
-  /// Says something to the peer; false when the session is broken.
+  /// Encrypts bytes for the peer; false when the session is broken.
   func write(_ text: ArraySlice<UInt8>) -> Bool {
     shim_clear_errors()
     // The bytes are lent for the call; a buffer in memory takes all of them.
@@ -83,14 +83,14 @@ import CLibssl
     }
   }
 
-  /// Says that nothing more will be said (`close_notify`).
+  /// Sends `close_notify`.
   func endWriting() {
     shim_clear_errors()
     if isEstablished { _ = unsafe SSL_shutdown(raw) }
     shim_clear_errors()
   }
 
-  /// How many bytes are to go to the peer.
+  /// The number of encrypted bytes that wait to be sent to the peer.
   var pendingCount: Int { unsafe shim_pending(writeBIO) }
 
   /// Takes out what is to go to the peer.
@@ -98,7 +98,7 @@ import CLibssl
     let count = pendingCount
     guard count > 0 else { return [] }
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      // Fills the new array, whose room is lent for the call.
+      // Fills the new array, whose memory is lent for the call.
       filled = max(0, Int(unsafe BIO_read(writeBIO, buffer.baseAddress, CInt(count))))
     }
   }

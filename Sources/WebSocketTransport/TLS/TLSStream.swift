@@ -20,13 +20,13 @@ final class TLSStream: ByteStream {
   private var isOver = false
   private var wantsInput = false
 
-  /// What was given to `write` and is not encrypted yet.
+  /// Bytes given to `write` that are not encrypted yet.
   private var outgoing: ArraySlice<UInt8> = []
   private var writeCompletion: ((_ isSent: Bool) -> Void)?
   private var isSending = false
   private var isEnding = false
 
-  /// What a peer that does not read can make OpenSSL say in its own right (RFC 8446 §4.6.3).
+  /// The limit on bytes that OpenSSL produces by itself for a peer that does not read (RFC 8446 §4.6.3).
   private static let pendingMax = 65_536
 
   init(_ socket: SocketStream, session: TLSSession) {

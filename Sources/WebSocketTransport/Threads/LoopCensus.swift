@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the loops of one server count together, so that its limits hold over all of them. Touched when
-/// somebody comes or goes, never for a message.
+/// Counts shared by the loops of one server, so that its limits hold over all of them. Updated when connections open or
+/// close, never for a message.
 final class LoopCensus: Sendable {
   let webSockets = Atomic(0)
   let exchanges = Atomic(0)
@@ -20,7 +20,7 @@ struct LoopPlace {
 
   var isMain: Bool { number == 0 }
 
-  /// How its listening socket gets on with those of the others.
+  /// How its listening socket shares the port with those of the other loops.
   var portSharing: PortSharing {
     guard census != nil else { return .none }
     return isMain ? .firstSocket : .additionalSocket
@@ -45,7 +45,7 @@ extension HTTPRequestID {
   public var loopNumber: Int { Int(number >> LoopPlace.shift) }
 }
 
-/// What one loop has told the census.
+/// One loop's contribution to the census.
 struct CensusEntry {
   private let census: LoopCensus?
   private var webSocketCount = 0
@@ -54,7 +54,7 @@ struct CensusEntry {
 
   init(_ census: LoopCensus?) { self.census = census }
 
-  /// Tells what there is now.
+  /// Updates the census with this loop's counts.
   mutating func update(webSockets: Int, exchanges: Int, relays: Int) {
     guard let census else { return }
     Self.update(census.webSockets, webSockets, &webSocketCount)
@@ -81,7 +81,7 @@ struct CensusEntry {
 }
 
 extension ServiceLoop {
-  /// Tells the others how many connections there are here.
+  /// Publishes this loop's counts to the other loops.
   func updateCensus() {
     census.update(
       webSockets: connections.count, exchanges: exchanges.count, relays: relays.count)

@@ -1,12 +1,10 @@
 import CLibuv
 import Synchronization
 
-/// What goes to and fro between the first loop and one further loop: a mailbox in each direction, filled
-/// once a turn.
+/// The channel between the main loop and one worker loop: a bounded queue in each direction, filled once an iteration.
 ///
-/// Neither grows without bound. What a mailbox holds beyond its bound is waited for by who filled it, as a
-/// single loop handles what it has read before it reads on. The two never wait for each other: a further
-/// loop that waits takes its orders meanwhile.
+/// A loop whose outgoing queue is over its limit waits for the other, as a single loop handles what it has read before
+/// it reads on. The two never wait for each other: a worker that waits keeps taking actions.
 final class LoopChannel: Sendable {
   private struct PendingActions {
     var batch = ActionBatch()
@@ -51,9 +49,9 @@ final class LoopChannel: Sendable {
 
   init(mainWaker: LoopWaker) { self.mainWaker = mainWaker }
 
-  // MARK: The first loop
+  // MARK: On the main loop
 
-  /// Adds to what the further loop has not taken yet.
+  /// Adds actions for the worker loop.
   func enqueue(_ fill: (inout ActionBatch) -> Void) {
     let waker = pendingActions.withLock { pendingActions -> LoopWaker? in
       let wasEmpty = pendingActions.batch.isEmpty
@@ -63,7 +61,7 @@ final class LoopChannel: Sendable {
     waker?.wake()
   }
 
-  /// Waits while the further loop is far behind.
+  /// Waits while the worker loop's queue is over its limit.
   func waitForCapacity() {
     // Rare, and a millisecond is less than what the other still has to do.
     while pendingActions.withLock({ $0.batch.byteCount > Self.actionBytesMax }), isRunning {
@@ -78,14 +76,14 @@ final class LoopChannel: Sendable {
 
   var counters: TransportCounters { pendingEvents.withLock { $0.counters } }
 
-  /// Whether the further loop has ended, and all that it told was taken out.
+  /// True if the worker loop has ended and all of its events were taken.
   var isDrained: Bool { pendingEvents.withLock { !$0.isRunning && $0.isEmpty } }
 
   private var isRunning: Bool { pendingEvents.withLock { $0.isRunning } }
 
-  // MARK: The further loop
+  // MARK: On the worker loop
 
-  /// Rings this bell when there are orders, and at once if some lie here already.
+  /// Wakes this loop when actions are added, and at once if there are some already.
   func attach(_ waker: LoopWaker) {
     let hasActions = pendingActions.withLock { pendingActions -> Bool in
       pendingActions.waker = waker
@@ -103,7 +101,7 @@ final class LoopChannel: Sendable {
     }
   }
 
-  /// Tells what happened in this turn.
+  /// Hands the events of one iteration to the main loop.
   func postEvents(_ events: [TransportEvent], _ counters: TransportCounters) {
     let isNews = pendingEvents.withLock { pendingEvents in
       pendingEvents.counters = counters
@@ -114,10 +112,10 @@ final class LoopChannel: Sendable {
     if isNews { mainWaker.wake() }
   }
 
-  /// Whether the first loop is far behind with what was reported.
+  /// True if the main loop is far behind with the worker's events.
   var isEventQueueFull: Bool { pendingEvents.withLock { $0.byteCount > Self.eventBytesMax } }
 
-  /// Tells that nothing more will come.
+  /// Reports that the worker loop has ended.
   func postEnd() {
     pendingEvents.withLock { $0.isRunning = false }
     mainWaker.wake()

@@ -1,20 +1,20 @@
 import CLibuv
 
-/// The service loops of one server on one port: `TransportOptions.loopCount` of them.
+/// The event loops of one server on one port: `TransportOptions.loopCount` of them.
 ///
-/// The first runs on the caller's thread and is the only one that speaks with the server, obeys signals
-/// and keeps deadlines; each further one has a thread, a listening socket and connections of its own,
-/// tells the first what happens on them, and is told what to do, once a turn. A broadcast's bytes are
-/// made once and shared. With one loop there is none of this: the loop is handed the server's own closure.
+/// The main loop runs on the caller's thread. It alone talks to the server, handles signals and keeps deadlines. Each
+/// worker loop has its own thread, listening socket and connections. Once an iteration it sends its events to the main
+/// loop and takes its actions. A broadcast's bytes are made once and shared. With one loop there is none of this: the
+/// loop calls the server's closure itself.
 ///
 /// Make it, listen to mailboxes, and `run` it, all on one thread.
 public final class LoopGroup {
   private let mainLoop: ServiceLoop
   private let workers: [WorkerLoop]
   private var router: LoopRouter
-  /// What the server wants done about the event under way.
+  /// The server's actions for the current event.
   private var pendingActions: [TransportAction] = []
-  /// The further loop whose reports come next.
+  /// The worker whose events are handled next.
   private var nextWorker = 0
 
   /// Binds and listens; connections are accepted from `run` on.
@@ -44,14 +44,14 @@ public final class LoopGroup {
   /// The port that was really bound.
   public var port: Int { mainLoop.port }
 
-  /// What was turned away so far, and what is open now, over all loops.
+  /// The counters of all loops: rejections since the start, and open connections.
   public var transportCounters: TransportCounters {
     var counters = mainLoop.transportCounters
     for loop in workers { counters.add(loop.channel.counters) }
     return counters
   }
 
-  /// As `ServiceLoop.listen(to:)`, of the first loop.
+  /// As `ServiceLoop.listen(to:)`, for the main loop.
   public func listen<Message>(to mailbox: Mailbox<Message>) { mainLoop.listen(to: mailbox) }
 
   /// As `ServiceLoop.stop()`.
@@ -67,8 +67,8 @@ public final class LoopGroup {
 
   /// As `ServiceLoop.run(_:)`: `handle` is called on this thread, for the connections of all loops.
   ///
-  /// What one connection is sent keeps its order. The actions for connections of further loops are carried
-  /// out a little later than those for the first one's.
+  /// Each connection gets its messages in order. Actions for connections of worker loops are carried out a little later
+  /// than those for the main loop's own.
   public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
     guard !workers.isEmpty else { return mainLoop.run(handle) }
     mainLoop.iterationEnded = { [unowned self] in endIteration() }
@@ -87,8 +87,8 @@ public final class LoopGroup {
     endWorkers()
   }
 
-  /// Handles what the further loops have reported, of each in turn and not for long: then the first one looks at its
-  /// own sockets and deadlines, and comes back for the rest.
+  /// Handles events of the worker loops in turn, for a limited time. Then the main loop serves its own sockets and
+  /// deadlines, and comes back for the rest.
   private func handleWorkerEvents(
     _ own: inout [TransportAction],
     _ handle: (TransportEvent, inout [TransportAction]) -> Void

@@ -1,19 +1,18 @@
-/// Which loop an action is for, as the first loop knows it: by what it has heard of the further loops'
-/// connections and told them.
+/// Decides which loop an action is for, by the events of worker loops and the actions that were sent to them.
 struct LoopRouter {
   private var remoteConnections: [ConnectionID: RemoteConnection] = [:]
   private var groups: [GroupID: MemberCounts] = [:]
-  /// What goes to each loop at the end of this turn; the first one's stays empty.
+  /// The actions for each loop at the end of this iteration; the main loop's entry stays empty.
   private var outgoing: [[TransportAction]]
 
-  /// A connection of a further loop.
+  /// A connection of a worker loop.
   private struct RemoteConnection {
     var groups: [GroupID] = []
-    /// The server closed it, and wants to hear nothing more but its end.
+    /// True if the server closed it; only its end is delivered from then on.
     var isClosedByServer = false
   }
 
-  /// How many members of one group each loop has, as far as the server asked for it.
+  /// The number of a group's members on each loop, by the server's own actions.
   private struct MemberCounts {
     var byLoop: [Int]
     var total = 0
@@ -21,7 +20,7 @@ struct LoopRouter {
 
   init(loopCount: Int) { outgoing = Array(repeating: [], count: loopCount) }
 
-  /// Whether an event of a further loop is still of interest when it gets here.
+  /// Records an event of a worker loop. Returns false if it is obsolete by now.
   mutating func admit(_ event: TransportEvent) -> Bool {
     switch event {
     case .opened(let id, _):
@@ -35,12 +34,12 @@ struct LoopRouter {
       remoteConnections[id] = nil
       return true
     case .requested: return true
-    // These are the first loop's own.
+    // Only the main loop has these.
     case .deadline, .woken, .stopRequested, .reloadRequested: return false
     }
   }
 
-  /// Puts each action where it belongs, in order; those of the first loop into `own`.
+  /// Sorts actions by their loop, in order; those of the main loop go into `own`.
   mutating func route(_ actions: [TransportAction], own: inout [TransportAction]) {
     for action in actions { route(action, own: &own) }
   }
@@ -84,7 +83,7 @@ struct LoopRouter {
     _ action: TransportAction, to id: ConnectionID, own: inout [TransportAction]
   ) {
     guard id.loopNumber != 0 else { return own.append(action) }
-    // Who has gone meanwhile is passed over, as everywhere.
+    // Actions for a closed connection are ignored, as everywhere.
     if remoteConnections[id] != nil { outgoing[id.loopNumber].append(action) }
   }
 

@@ -36,7 +36,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Rings this bell at the next post, and at once if something lies here already.
+  /// Wakes this loop at the next post, and at once if there are messages already.
   func attach(_ waker: LoopWaker) {
     let hasMessages = contents.withLock { contents -> Bool in
       contents.waker = waker
@@ -49,9 +49,8 @@ public final class Mailbox<Message: Sendable>: Sendable {
 /// Wakes one loop from any thread, as long as there is one.
 @safe final class LoopWaker: Sendable {
   @safe private struct Handle: @unchecked Sendable {
-    // Owned by the bell until `close`, from then on by libuv until its close callback frees it.
-    // uv_async_send is the one libuv function that any thread may call; the lock keeps it from meeting
-    // a closed handle.
+    // Owned by the waker until `close`, from then on by libuv until its close callback frees it. uv_async_send is the
+    // one libuv function that any thread may call; the lock keeps it from meeting a closed handle.
     var raw: UnsafeMutablePointer<uv_async_t>?
   }
 
@@ -60,7 +59,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
 
   init(_ loop: EventLoop) {
     let raw = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
-    // The callback has nothing to do: it ends the loop's wait, and the turn after it asks `consumeWake`.
+    // The callback has nothing to do: it ends the loop's wait, and the next iteration calls `consumeWake`.
     unsafe uv_async_init(loop.raw, raw) { _ in }
     handle = Mutex(unsafe Handle(raw: raw))
   }
@@ -75,7 +74,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Whether somebody rang since the last time; the loop's thread.
+  /// Returns whether the loop was woken since the last call. The loop's thread.
   func consumeWake() -> Bool { isWakePending.exchange(false, ordering: .acquiring) }
 
   /// The loop's thread, before the loop goes.
@@ -83,7 +82,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     handle.withLock { handle in
       guard let raw = unsafe handle.raw else { return }
       unsafe handle.raw = nil
-      // libuv gives the memory back here, and nobody else knows it any more.
+      // libuv frees the memory here; there are no other references to it.
       unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
     }
   }

@@ -1,8 +1,7 @@
 import CLibuv
 import Synchronization
 
-/// A loop beside the first one, made, run and given up on a thread of its own. The first loop's thread
-/// owns this object.
+/// A loop with a thread of its own, which creates, runs and frees it. This object belongs to the main loop's thread.
 final class WorkerLoop {
   let channel: LoopChannel
   private let thread: LoopThread
@@ -47,7 +46,7 @@ final class WorkerLoop {
     gate.signal()
   }
 
-  /// Ends it at once, and waits until it is gone; what is connected still is dropped.
+  /// Ends the loop at once and waits for its thread; open connections are dropped.
   func end() {
     guard !isEnded else { return }
     isEnded = true
@@ -57,8 +56,8 @@ final class WorkerLoop {
     thread.join()
   }
 
-  /// The life of the loop, on its thread: at the end of each turn it reports what happened, and does what it is
-  /// told. While the first loop is far behind it reads nothing more.
+  /// Runs on the worker's thread. At the end of each iteration it posts its events and performs the actions that wait
+  /// for it. While the main loop is far behind it reads nothing more.
   private static func run(_ loop: ServiceLoop, _ channel: LoopChannel) {
     var events: [TransportEvent] = []
     var counters = TransportCounters()
@@ -72,14 +71,14 @@ final class WorkerLoop {
       }
       perform(channel.drainActions(), on: loop)
       while channel.isEventQueueFull, !loop.isOver {
-        // Rare, and a millisecond is less than what the first loop still has to do.
+        // Rare, and a millisecond is less than what the main loop still has to do.
         uv_sleep(1)
         perform(channel.drainActions(), on: loop)
       }
     }
     channel.attach(loop.waker)
     loop.run { event, _ in
-      // The bell has done its part: the turn ends with the orders.
+      // The wake-up itself is enough: the iteration ends with the new actions.
       if case .woken = event { return }
       events.append(event)
     }
@@ -93,7 +92,7 @@ final class WorkerLoop {
     if batch.finishes { loop.finish() }
   }
 
-  /// How the making of a loop went, told once by one thread to another.
+  /// The result of starting a loop, set once by its thread.
   private final class StartupResult: Sendable {
     private let error = Mutex<TransportError?>(nil)
     private let isSet = Semaphore()

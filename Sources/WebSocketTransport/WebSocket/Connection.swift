@@ -2,7 +2,7 @@
 ///
 /// The loop's thread. Kept until its `TransportEvent.closed` has been handled.
 final class Connection: BacklogReader {
-  /// How far the end has come.
+  /// The connection's progress towards its end.
   enum Phase {
     case open
     /// Nothing is delivered any more; the close frame goes out when the outbox is empty.
@@ -15,39 +15,39 @@ final class Connection: BacklogReader {
   /// nil once it is gone.
   var socket: WebSocket?
   var phase = Phase.open
-  /// False for one connection too many, which the server never hears of.
+  /// False for a connection over the limit, which is not reported to the server.
   let isAnnounced: Bool
-  /// Whether what arrives is looked at.
+  /// True if received data is processed.
   var acceptsInput: Bool
-  /// Whether the server closed it, and wants to hear nothing more but its end.
+  /// True if the server closed it; only its end is delivered from then on.
   var isClosedByServer = false
-  /// Whether a ping is out that nothing has answered.
+  /// True if a ping was sent and not answered.
   var isPingOutstanding = false
   var outbox: Outbox
-  /// Bytes that libwebsockets was given because the socket did not take them; it does not tell how many of them
-  /// are left, so they count until all are gone.
+  /// Bytes given to libwebsockets because the socket did not take them. It does not report how many are left, so they
+  /// count until all are sent.
   private(set) var tailByteCount = 0
   var backlogEntry = BacklogEntry()
-  /// Whether what the relay holds may be the end of a frame that does not count.
+  /// True if the relay's buffer may hold the end of a large frame, which the limit ignores.
   private var isRelayOfLarge = false
   /// Called when libwebsockets was given a tail.
   private let fellBehind: (Connection) -> Void
-  /// Whether the next frame waits for the writeable callback, before which libwebsockets sends its pong:
-  /// a ping between a message's fragments is answered before the message is.
+  /// True if the next frame has to wait for the writeable callback, before which libwebsockets sends its pong: a ping
+  /// between a message's fragments is answered before the message is.
   var waitsForWriteable = false
   var incoming: [UInt8] = []
-  /// Whether the server wants nothing read from it for now.
+  /// True if the server paused reading.
   private var isPausedByServer = false
-  /// Whether nothing is read from it because too much waits for it.
+  /// True if reading is paused because too much waits for the connection.
   private(set) var isPausedByBacklog = false
-  /// What was read from it before it was paused, and waits with what has not been read.
+  /// Messages that had been read when reading paused, kept until it resumes.
   private var deferredEvents: [TransportEvent] = []
-  /// Whether libwebsockets may keep bytes of it that it has not looked at.
+  /// True if libwebsockets may hold input of the connection that it has not parsed.
   var mayBeBuffered = false
-  /// Whether nothing more is said when the close frame of libwebsockets is out.
+  /// True if the sending side closes after libwebsockets' close frame.
   var endsAfterClose = false
   var memberships: [Membership] = []
-  /// Frames of the broadcasts under way that are to go out together; only of who is open and clear.
+  /// Frames of the current broadcasts to send together; empty unless the connection is open and can send now.
   var gathered: Range<Int> = 0..<0
   /// Its place among those of its address.
   let addressSlot: AddressCounts.Slot?
@@ -74,7 +74,7 @@ final class Connection: BacklogReader {
     if case .open = phase { socket != nil } else { false }
   }
 
-  /// Whether a frame may go out right away.
+  /// True if a frame can be sent right away.
   var canSendNow: Bool {
     guard outbox.isEmpty, !waitsForWriteable, let socket else { return false }
     return !socket.isBackedUp
@@ -99,10 +99,10 @@ final class Connection: BacklogReader {
     return true
   }
 
-  /// Whether what it sends is read.
+  /// True if the connection is being read.
   var isReading: Bool { !isPausedByServer && !isPausedByBacklog }
 
-  /// Reads nothing more; who is being closed is read, so that its answer is seen.
+  /// Stops reading. A closing connection is still read, so that the peer's close frame is seen.
   func pauseReading() {
     guard isOpen else { return }
     setReading { isPausedByServer = true }
@@ -116,7 +116,7 @@ final class Connection: BacklogReader {
     setReading { isPausedByBacklog = true }
   }
 
-  /// Reads again, unless it is held back, and answers what was kept.
+  /// Reads again, unless the server paused reading, and returns the messages that were kept.
   func resumeFromBacklog() -> [TransportEvent] {
     setReading { isPausedByBacklog = false }
     defer { deferredEvents = [] }
@@ -170,16 +170,17 @@ extension Connection {
     return ownByteCount + (socket.relay?.waitingByteCount ?? 0)
   }
 
-  /// What waits for it but for what its relay holds, which is little and goes without a word.
+  /// Bytes that wait for the connection outside its relay. The relay holds little, and its buffer changes without a
+  /// notification.
   var ownByteCount: Int { tailByteCount + outbox.byteCount }
 
-  /// Where the kernel does not tell, a tail that has gone is all that shows.
+  /// Without the kernel's count, a tail that has been sent is the only sign of progress.
   var readProgress: Int64 {
     let count = socket?.acknowledgedByteCount ?? -1
     return count >= 0 ? count : -Int64(tailByteCount)
   }
 
-  /// Whether more waits than may: see `Outbox.exceedsLimit`.
+  /// Returns whether more waits than may: see `Outbox.exceedsLimit`.
   func isTooFarBehind(bytesMax: Int) -> Bool {
     let inRelay = isRelayOfLarge ? 0 : waitingByteCount - ownByteCount
     return outbox.exceedsLimit(bytesMax: bytesMax, behindTail: tailByteCount, inRelay: inRelay)

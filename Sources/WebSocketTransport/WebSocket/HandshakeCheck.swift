@@ -1,10 +1,10 @@
-/// What we ask of a WebSocket handshake before libwebsockets sees anything of it.
+/// Checks a WebSocket handshake before libwebsockets sees any of it.
 enum HandshakeCheck {
   enum Verdict {
     case accepted(Handshake, key: String, subprotocol: String?)
     /// It is none that is spoken here.
     case malformed(HTTPResponse)
-    /// It is one, of somebody who may not come.
+    /// It is valid, but the client is not admitted.
     case notAdmitted(HTTPResponse)
   }
 

@@ -19,7 +19,7 @@ enum LibraryLog {
     if line.hasPrefix("adopt_socket_readbuf: calling service") { return }
     let log = sink.withLock { $0 }
     let text = line.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    // Its warnings are about what peers do, who are not to fill our log with them.
+    // libwebsockets' warnings are about peers, and peers must not be able to fill our log.
     log?(isError ? .error : .info, "libwebsockets: \(text)")
   }
 }

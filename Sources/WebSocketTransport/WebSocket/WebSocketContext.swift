@@ -2,8 +2,7 @@ import CLibuv
 import CLibwebsockets
 import Foundation
 
-/// What libwebsockets tells, on the loop's thread and from within its callbacks: so nobody may call
-/// `WebSocket.kill` from here.
+/// The callbacks of libwebsockets, on the loop's thread. `WebSocket.kill` must not be called from within them.
 protocol WebSocketListener: AnyObject {
   /// The upgrade asked for by `WebSocketContext.adopt` is done; answers the connection's number, not 0.
   func established(_ socket: WebSocket) -> UInt64
@@ -86,12 +85,12 @@ protocol WebSocketListener: AnyObject {
     unsafe context.pointee = nil
   }
 
-  /// Hands over a connected socket whose handshake has been read and checked; the descriptor is
-  /// libwebsockets' from here on, also when this fails.
+  /// Hands a connected socket to libwebsockets (`lws_adopt_socket`), once its handshake has been read and checked. The
+  /// descriptor belongs to libwebsockets from here on, also if this fails.
   ///
-  /// libwebsockets sees a handshake of our own making, not the client's: it would take version 12, POST
-  /// and short keys, and decode the path before it splits it. `pipelinedInput` is what the client sent after its
-  /// handshake; `relay` is what has the descriptor's other end, when it is one of a pair.
+  /// libwebsockets sees a handshake that we make, not the client's: it would accept version 12, POST and short keys,
+  /// and decode the path before it splits it. `pipelinedInput` is what the client sent after its handshake; `relay` has
+  /// the descriptor's other end if it is one of a pair.
   func adopt(
     _ descriptor: CInt, key: String, subprotocol: String?, pipelinedInput: [UInt8],
     relay: TLSRelay? = nil
@@ -108,8 +107,8 @@ protocol WebSocketListener: AnyObject {
     if let subprotocol { text += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
     text += "\r\n"
     let bytes = Array(text.utf8) + pipelinedInput
-    // What the server greets with goes out in one segment with lws's answer to the handshake; on the end of a
-    // pair this does nothing.
+    // The server's first messages share a segment with the response to the handshake. On a socket pair this does
+    // nothing.
     shim_cork(descriptor, 1)
     // lws copies the bytes, and upgrades the connection before this returns.
     let wsi = unsafe bytes.withUnsafeBytes { bytes in
