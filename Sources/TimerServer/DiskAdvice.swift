@@ -1,7 +1,7 @@
 import Foundation
 import TimerStorage
 
-/// What a person at the machine can do about an error of the disk.
+/// Advice for the operator about an error of the disk.
 extension DiskError {
   /// The end of a line on a watch that the system does not give; empty where nothing is known that would help.
   var advice: String {
@@ -12,7 +12,7 @@ extension DiskError {
     }
   }
 
-  /// The error with who met it, where another user would not have.
+  /// The error, with the user that the server runs as if that may be the reason.
   var explanation: String {
     guard isOfPermissions else { return description }
     let name = NSUserName()

@@ -15,21 +15,21 @@ public struct ServerSignals: Sendable {
   }
 }
 
-/// How a server ended.
+/// The result of running a server.
 public enum ServerEnd: Sendable {
   /// All that was to be stored is on the disk.
   case stored
-  /// The disk did not answer in time. What had been answered is on it; what was under way may be.
+  /// The disk did not answer in time. Answered changes are stored; changes under way may be.
   case diskUnresponsive
 }
 
 extension Server {
-  /// How long the disk may take, when all connections are gone, to bring the timers' files up to date.
+  /// Seconds for the disk to bring the timers' files up to date, after all connections are closed.
   static let diskSeconds = 2.0
-  /// How long after the end of the drain the process ends, whatever hangs. The hub waits two seconds for the disk
-  /// before the drain, and the disk has two more after it.
+  /// Seconds from the end of the drain until the process ends in any case. The hub waits two seconds for the disk
+  /// before the drain, and two more after it.
   static let endSeconds = 4.5
-  /// How long the process waits at its end for whoever reads its log.
+  /// Seconds that the process waits at its end for the reader of its log.
   static let logSeconds = 0.3
 
   /// Is steered by these signals from here on.
@@ -52,7 +52,7 @@ extension Server {
   func finish() -> ServerEnd {
     defer { log.finish(within: Self.logSeconds) }
     let finish = writer.finish(within: Self.diskSeconds)
-    // What the disk said last, to nobody.
+    // The disk's last events have no client to go to.
     logRemainingDiskEvents()
     refusals.logRest()
     switch finish {

@@ -31,9 +31,10 @@ public final class Server {
     clock = ServerClock.system()
     wallClock = WallClockMonitor(clock)
     var isStarted = false
-    // A server that does not start says all that it had to say.
+    // A server that fails to start writes its whole log.
     defer { if !isStarted { log.finish(within: Self.logSeconds) } }
-    // All that may fail comes before the data folder, which is made where there is none. Nobody is let in before `run`.
+    // Everything that may fail comes before the data folder, which may be created. Connections are not accepted before
+    // `run`.
     var options = settings.transportOptions(log: log, refusals: refusals)
     options.staticFiles = try settings.page.staticFiles()
     tokens = try TokenSource(settings.tokenFile, isNamed: settings.tokensPath != nil, log: log)
@@ -82,18 +83,18 @@ public final class Server {
   /// The port that is really listened on.
   public var port: Int { loop.port }
 
-  /// Serves until it is asked to stop, and tells how it ended; what was answered is on the disk in any case.
+  /// Serves until it is asked to stop, and returns how it ended. Everything that was answered is on the disk.
   @discardableResult
   public func run() -> ServerEnd {
     loop.listen(to: mailbox)
     tokens.attach(to: loop)
-    // A first event, so that deadlines are armed though nobody has come yet.
+    // A first event, so that deadlines are armed before any client connects.
     mailbox.post(.stored([]))
     loop.run { event, actions in handle(event, &actions) }
     return finish()
   }
 
-  /// Logs what the disk has told and the loop did not come to hear.
+  /// Logs the disk's events that the loop has not handled.
   func logRemainingDiskEvents() {
     backlog.append(mailbox.drain())
     var hubActions = HubActions()
@@ -107,7 +108,7 @@ public final class Server {
     _ diskEvent: DiskEvent, at now: Instant, _ hubActions: inout HubActions
   ) {
     hub.handle(.disk(diskEvent), at: now, &hubActions)
-    // What the hub wants from here on is for the folder that it was just told of.
+    // Later writes of the hub are for the new folder.
     if case .restored = diskEvent { writer.acknowledgeReplacement() }
   }
 
@@ -119,7 +120,7 @@ public final class Server {
       hub.handle(.wallOffset(offset), at: now, &hubActions)
     }
     if case .reloadRequested = event {
-      // Whoever asks is answered, though the same was said just before.
+      // A person who asks gets a line, even if the same was just logged.
       log.forgetRepeats()
       tokens.reload()
     }
@@ -127,9 +128,9 @@ public final class Server {
     if case .deadline = event { refusals.logDue(at: now) }
     if case .woken = event {
       backlog.append(mailbox.drain())
-      // Also when there is none: what was due before the first event is armed by it.
+      // Needed without an event too: it arms the first deadlines.
       handleDiskEvent(backlog.popFirst() ?? .stored([]), at: now, &hubActions)
-      // Who stops is in a hurry.
+      // A stopping server handles all events at once.
       while hub.isStopping, let diskEvent = backlog.popFirst() {
         handleDiskEvent(diskEvent, at: now, &hubActions)
       }

@@ -1,4 +1,4 @@
-/// What `--help` says.
+/// The texts of `--help`.
 enum HelpText {
   static let program = """
     timersync: shared timers, the same second on every screen

@@ -14,7 +14,7 @@ struct ServeOptions {
   ]
   private static let flags = ["--allow-get"]
 
-  /// What is bounded by a count.
+  /// Options that take a count.
   private static var counts: [String: WritableKeyPath<ServerSettings, Int>] {
     [
       "--connections": \.connectionsMax, "--timers": \.timersMax,
@@ -73,7 +73,7 @@ struct ServeOptions {
     }
   }
 
-  /// Refuses to listen where others come and nobody said what they may do, with no token to ask them for.
+  /// Refuses to listen where others can connect without any configured permissions or tokens.
   func checkReach() throws {
     guard !settings.isForThisMachineOnly, settings.anonymousRole == nil else { return }
     let store = TokenStore(path: settings.tokensPath, dataFolder: settings.dataFolder)

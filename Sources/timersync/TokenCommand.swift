@@ -15,7 +15,8 @@ struct TokenCommand {
     }
   }
 
-  /// Alone on its line, for scripts; it is shown this once, so one that was not shown is of no use to anybody.
+  /// Prints the secret alone on its line, for scripts. It can't be shown again, so a token whose secret was not printed
+  /// is removed.
   private func show(_ secret: String, of name: String) throws(OutputFailure) {
     do { try StandardStreams.print(secret) } catch {
       do { try options.store.withdraw(secret) } catch let obstacle {

@@ -1,7 +1,7 @@
 import Foundation
 import TimerServer
 
-/// What `timersync token` is asked to do, and with which file.
+/// The parsed arguments of `timersync token`.
 struct TokenOptions {
   let store: TokenStore
   let action: Action

@@ -1,7 +1,7 @@
 import TimerCore
 import TimerProtocol
 
-/// What a visitor may do, and with which timers.
+/// A visitor's role, and the timers that it applies to.
 struct Grant: Equatable, Sendable {
   let role: Role
   let scope: TimerScope
@@ -9,7 +9,7 @@ struct Grant: Equatable, Sendable {
   let token: Token?
   let principal: Principal
 
-  /// What a visitor without a token is granted.
+  /// The grant of a visitor without a token.
   init(anonymous role: Role) {
     self.role = role
     scope = .all
@@ -24,15 +24,15 @@ struct Grant: Equatable, Sendable {
     principal = Principal(token)
   }
 
-  /// Whether this timer's state may be shown.
+  /// Returns whether this timer's state may be shown.
   func shows(_ id: TimerID) -> Bool {
     role >= .view && scope.contains(id)
   }
 
-  /// Whether nothing is kept from it.
+  /// True if the grant covers every timer.
   var seesAll: Bool { role >= .view && scope == .all }
 
-  /// Refuses who may not look at the server as a whole.
+  /// Throws unless the grant covers the server as a whole.
   func checkSeesAll() throws(ErrorReply) {
     try check(.view)
     guard seesAll else {

@@ -1,9 +1,9 @@
 import TimerProtocol
 import WebSocketTransport
 
-/// Whose idempotency keys are one set: a token's, or those of all visitors without one.
+/// The owner of a set of idempotency keys: a token, or all visitors without one.
 ///
-/// A token is known by its digest and not by its name, which may be given again to another one.
+/// A token is identified by its digest and not by its name, which may be given to another token later.
 struct Principal: Hashable, Sendable {
   /// Some digits of the token's digest; empty for visitors without a token.
   let text: String
@@ -21,7 +21,7 @@ struct Principal: Hashable, Sendable {
   private static let digits = 16
 }
 
-/// Whoever asks for something: what it may do, and where it comes from.
+/// The sender of a request: its grant and its network.
 struct Caller {
   let grant: Grant
   /// The address, or the IPv6 network, that visitors without a token share their quota by.
@@ -50,7 +50,7 @@ struct Caller {
 /// A change's name, which stands for one change of one principal.
 struct ScopedIdempotencyKey: Hashable {
   let key: IdempotencyKey
-  /// nil for a request that was kept by a server that did not keep whose it was: it may be anybody's.
+  /// nil for a record of an older server, which did not keep the principal: it may be anyone's.
   let principal: Principal?
 
   init(_ key: IdempotencyKey, of principal: Principal?) {

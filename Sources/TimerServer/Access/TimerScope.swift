@@ -1,6 +1,6 @@
 import TimerCore
 
-/// The timers that somebody may see or change.
+/// The timers that a token applies to.
 enum TimerScope: Hashable, Sendable {
   case all
   case matching(Set<TimerPattern>)
@@ -12,7 +12,7 @@ enum TimerScope: Hashable, Sendable {
     }
   }
 
-  /// How many patterns it is made of.
+  /// The number of patterns in the scope.
   var patternCount: Int {
     switch self {
     case .all: 0
@@ -34,7 +34,7 @@ struct TimerPattern: Hashable, Sendable {
   init?(_ text: String) {
     isBeginning = text.utf8.last == UInt8(ascii: "*")
     bytes = Array(isBeginning ? text.utf8.dropLast() : text.utf8[...])
-    // What can be a name with a letter behind it can be the beginning of one.
+    // A prefix is valid if it is a valid name with one letter added.
     let example = String(decoding: bytes, as: UTF8.self)
     guard TimerID(isBeginning && bytes.count < TimerID.bytesMax ? example + "a" : example) != nil
     else { return nil }
@@ -44,7 +44,7 @@ struct TimerPattern: Hashable, Sendable {
     isBeginning ? id.name.utf8.starts(with: bytes) : id.name.utf8.elementsEqual(bytes)
   }
 
-  /// Whether a name is sorted before all names that match.
+  /// Returns whether a name is sorted before all names that match.
   func isSorted(behind id: TimerID) -> Bool {
     id.name.utf8.lexicographicallyPrecedes(bytes)
   }

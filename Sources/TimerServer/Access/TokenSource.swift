@@ -1,18 +1,18 @@
 import TimerStorage
 import WebSocketTransport
 
-/// The file of tokens on its way to the hub: read at the start, whenever it changes, and when somebody asks.
+/// Delivers the token file's contents to the hub: at the start, whenever the file changes, and on request.
 final class TokenSource {
   private let mailbox = Mailbox<TokenTable?>()
   private let watch: TokenFileWatch
   private let path: String
   private let log: Log
   private let post: @Sendable (TokenFileContents) -> Void
-  /// What the file held at the start; nil when there was none.
+  /// The tokens of the file at the start; nil when there was no file.
   let first: TokenTable?
 
-  /// A file that can't be read at the start is a failure; later, what it held before stays in force. `isNamed`: somebody
-  /// said where it is, so its folder has to be there.
+  /// Throws if the file can't be read at the start; later, the previous contents stay in force. `isNamed` is true if
+  /// the path was configured, so that its folder has to exist.
   init(_ file: TokenFile, isNamed: Bool, log: Log) throws(ServerFailure) {
     (path, self.log) = (file.path, log)
     let post: @Sendable (TokenFileContents) -> Void = { [mailbox] contents in
@@ -40,7 +40,7 @@ final class TokenSource {
     do { return try TokenFileWatch(file, changed: changed) } catch { throw .disk(error) }
   }
 
-  /// Has the system tell of changes, now that the file's folder is there; without it they are seen a little later.
+  /// Watches the folder, now that it exists. Without a watch, changes are seen a little later.
   func watchFolder() {
     do throws(DiskError) { try watch.watchFolder() } catch {
       log.write(
@@ -55,8 +55,8 @@ final class TokenSource {
     loop.listen(to: mailbox)
   }
 
-  /// Reads the file anew, whether it changed or not; the hub logs how many tokens there are. That it is gone or damaged
-  /// is told once a second look finds so too.
+  /// Reads the file again, whether it changed or not; the hub logs the number of tokens. A missing or damaged file is
+  /// reported once a second check confirms it.
   func reload() {
     watch.read { [path, log, post] contents in
       if case .success(nil) = contents { log.write(.info, "there is no file of tokens at \(path)") }

@@ -2,16 +2,16 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// What an HTTP request asks for.
+/// The request that an HTTP request stands for.
 enum HTTPRoute: Equatable {
   case command(ClientMessage)
   /// A change that a URL alone asks for, as a button box does.
   case changeByGet(ClientMessage)
-  /// A picture of a text, for a link that somebody is to scan.
+  /// A QR code of a text.
   case qrCode(QRText)
   case metrics
 
-  /// An answer that says what would be right.
+  /// An error response that says what would be right.
   struct Refusal: Error, Equatable {
     let status: Int
     let error: ErrorReply
@@ -81,8 +81,8 @@ extension HTTPRoute {
     }
   }
 
-  /// `NAME`, or `NAME/COMMAND` by POST. A name may hold slashes: what comes before the last one by POST,
-  /// and all of it otherwise, is the name.
+  /// `NAME`, or `NAME/COMMAND` by POST. A name may contain slashes: by POST it ends at the last one, otherwise it is
+  /// the whole text.
   private static func timer(_ path: [String], _ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
     let name = path.joined(separator: "/")
     switch request.method {
@@ -134,7 +134,7 @@ extension HTTPRoute {
     }
   }
 
-  /// Whether it reads `NAME/COMMAND`, which is a change where `--allow-get` says so, and elsewhere a timer's name.
+  /// Returns whether the request reads `NAME/COMMAND`: a change with `--allow-get`, and otherwise a timer's name.
   static func looksLikeChangeByGet(_ request: HTTPRequest) -> Bool {
     let path = request.path
     return path.count >= 4 && path.starts(with: ["api", "timers"])

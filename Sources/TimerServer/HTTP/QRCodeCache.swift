@@ -1,6 +1,6 @@
 import TimerProtocol
 
-/// The last pictures of QR codes, since a room of people asks for the same one. In memory alone: a link may hold a token.
+/// The latest QR codes, since many people in a room request the same one. In memory only: a link may hold a token.
 struct QRCodeCache {
   /// The latest last.
   private var pictures: [(text: String, svg: [UInt8])] = []

@@ -1,13 +1,13 @@
 import TimerStorage
 
-/// What the disk has told and the hub has not heard yet, in its order and in pieces.
+/// Events of the disk that the hub has not handled yet, in order and in small pieces.
 ///
-/// A disk that was busy reports thousands of changes at once, each of which is shown to everybody who looks
-/// on: between two pieces the loop has its turn, so that no tick waits for all of them.
+/// A busy disk reports thousands of changes at once, each of which is broadcast. The loop runs between two pieces, so
+/// that no tick waits for all of them.
 struct DiskBacklog {
   private var events = Queue<DiskEvent>()
 
-  /// How many reports the hub hears at once.
+  /// The number of reports that the hub handles at once.
   static let reportsMax = 8
 
   var isEmpty: Bool { events.isEmpty }

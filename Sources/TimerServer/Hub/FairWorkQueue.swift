@@ -1,18 +1,17 @@
 import TimerCore
 
-/// Costly work that waits for its turn, so that it never takes more than half of the time, and others are served in
-/// between: one piece of each payer after the other.
+/// Costly work that is limited to half of the time and shared fairly: one job of each payer after the other.
 struct FairWorkQueue<Job> {
   private var jobs: [Payer: Queue<Job>] = [:]
-  /// Whose turn it is, in this order.
+  /// The payers with waiting jobs, in the order in which they are served.
   private var payers = Queue<Payer>()
-  /// How long may be worked now; below zero after a long piece.
+  /// The time that may be spent on work now; below zero after a long job.
   private var left = Self.burst
   private var countedAt: Instant
-  /// What is worked on since an event began, whose length is known once it has been handled.
+  /// The work done during the current event, whose real duration is known once the event is handled.
   private var work: (beganAt: Instant, counted: Seconds)?
 
-  /// So long a row of costly work keeps everybody else waiting.
+  /// The longest row of costly work without a pause for other requests.
   private static var burst: Seconds { 0.01 }
   /// The most that is owed for one piece of work that took longer than it looked.
   private static var debtMax: Seconds { 0.25 }
@@ -26,7 +25,7 @@ struct FairWorkQueue<Job> {
   /// When the next piece may begin; nil when none waits.
   var next: Instant? {
     guard !payers.isEmpty else { return nil }
-    // Half of the time is ours: what is owed takes twice as long.
+    // Work gets half of the time, so a debt takes twice as long to pay off.
     return left > .zero ? countedAt : countedAt + (-left) * 2 + Seconds(microseconds: 2)
   }
 
@@ -35,7 +34,7 @@ struct FairWorkQueue<Job> {
     jobs[payer, default: Queue()].append(job)
   }
 
-  /// Whether something costly may be done right now, past nobody who waits.
+  /// Returns whether costly work may run now without overtaking any that waits.
   func isFree(at now: Instant) -> Bool { payers.isEmpty && left(at: now) > .zero }
 
   /// Takes the next piece, if it may begin.
@@ -71,7 +70,7 @@ struct FairWorkQueue<Job> {
     work = (now, counted + length)
   }
 
-  /// Whether work was counted by what it was expected to take, and nobody has said yet how long it took.
+  /// True if work was counted by its expected duration, and the real one is not known yet.
   var isMeasuring: Bool { work != nil }
 
   /// The event has been handled in which work was counted: nothing is gained by the time that it took, and what it took

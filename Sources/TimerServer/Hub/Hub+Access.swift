@@ -2,16 +2,15 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// Who may do what: tokens that are presented, change and end, and those who are sent away.
+/// Permissions: tokens that are presented, change and end, and connections that are closed for it.
 extension Hub {
-  /// What a visitor without a token may do. Where nothing else is said, tokens shut the door once there
-  /// are some, and it stays shut when they go.
+  /// The grant of a visitor without a token. By default everything is allowed until there are tokens, and nothing from
+  /// then on, even if all tokens are removed.
   var anonymousGrant: Grant {
     Grant(anonymous: options.anonymousRole ?? (tokens == nil ? .control : .none))
   }
 
-  /// What a request's head is good for. Where no tokens are set up, one that is brought along is no
-  /// reason to send somebody away.
+  /// The grant for a request's credentials. Where no tokens are set up, a presented token is ignored.
   mutating func grant(
     _ credentials: Credentials, from peer: Peer, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) -> Grant {
@@ -26,7 +25,7 @@ extension Hub {
       throw ErrorReply(
         .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
     }
-    // Whether it is a wrong one is not known before it has cost what a wrong one costs.
+    // The check comes before the token is looked up, which is what a wrong one costs.
     guard !handshakeBudgets.isOverdrawn(peer.network, at: now) else {
       throw ErrorReply(
         .rateLimited, "too many wrong tokens or connections came from your address; wait a second")
@@ -46,7 +45,7 @@ extension Hub {
 
   // MARK: Handshake and authenticate
 
-  /// Tells the one who came with a wrong token why it is sent away; a browser sees nothing of a refused
+  /// Tells the client why its token is rejected, and closes the connection; a browser sees nothing of a refused
   /// handshake.
   mutating func rejectToken(
     _ connection: ConnectionID, _ error: ErrorReply, at now: Instant, _ actions: inout HubActions
@@ -68,7 +67,7 @@ extension Hub {
     actions.send(ServerMessage.hello(hello).text, to: connection)
   }
 
-  /// Gives a connection what its token is good for; what follows on the connection is judged by that.
+  /// Replaces a connection's grant by that of a token; it applies to all later requests.
   mutating func authenticate(
     _ session: Session, _ secret: String, _ tag: ReplyTag, at now: Instant,
     _ actions: inout HubActions
@@ -101,11 +100,11 @@ extension Hub {
 
   // MARK: Refused
 
-  /// Counts a refusal, and has the log tell of one that an option would have prevented.
+  /// Counts a refusal, and logs it if an option could have prevented it.
   mutating func count(_ code: ErrorCode, _ actions: inout HubActions) {
     counters.refusals[code, default: 0] += 1
     switch code {
-    // A token that is not known is told by itself.
+    // An unknown token is logged separately.
     case .unauthorized: actions.refusals.append(.noToken)
     case .tooManyTimers: actions.refusals.append(.tooManyTimers)
     case .tooManySubscriptions: actions.refusals.append(.tooManySubscriptions)
@@ -113,14 +112,14 @@ extension Hub {
     }
   }
 
-  // MARK: Sent away
+  // MARK: Closing connections
 
   /// Ends a connection by our will; it is no session from here on.
   mutating func disconnect(
     _ connection: ConnectionID, _ why: CloseReason, _ actions: inout HubActions
   ) {
     guard let session = sessions[connection] else { return }
-    // What it changed is made, whatever it asked for before.
+    // Its changes still get their replies, whatever it asked for before.
     refuseQueuedReplies(session, &actions)
     counters.closedConnections[why, default: 0] += 1
     close(connection)
@@ -129,16 +128,16 @@ extension Hub {
 
   // MARK: Tokens that change
 
-  /// The file of tokens has changed: whose token is not what it was is sent away.
+  /// Replaces the tokens, and closes connections whose token is no longer valid.
   mutating func replaceTokens(_ tokens: TokenTable?, at now: Instant, _ actions: inout HubActions) {
-    // Something else happened beside the place where there is no file of tokens yet: nobody's rights change.
+    // Something else changed beside a missing token file; no permissions change.
     guard tokens != nil || self.tokens != nil else { return }
     self.tokens = tokens ?? TokenTable()
     actions.log(.info, "\(self.tokens?.tokens.count ?? 0) tokens are known now")
     enforceTokens(at: now, &actions)
   }
 
-  /// Sends away whose grant no longer stands, and waits for the next token to end.
+  /// Closes connections whose grant is no longer valid, and schedules the next token's end.
   mutating func enforceTokens(at now: Instant, _ actions: inout HubActions) {
     scheduleTokenEnd(at: now)
     for (connection, session) in sessions where !isValid(session.grant, at: now) {
@@ -162,7 +161,7 @@ extension Hub {
   }
 }
 
-/// Where somebody comes from.
+/// The address of a client.
 struct Peer {
   let address: String
   /// As in `Handshake.peerNetwork`.

@@ -3,7 +3,7 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// From a decision to what everybody is shown of it.
+/// The life of a change, from its decision to its broadcast.
 extension Hub {
   /// Makes proposals pending; the write is on its way to the disk.
   @discardableResult
@@ -28,8 +28,8 @@ extension Hub {
     crossDueZeros(id, at: now, &actions)
   }
 
-  /// Decides on the zeros of a timer that are due, whatever is under way: a change that somebody asks for comes after
-  /// them, also while they wait for their turn or for the disk.
+  /// Crosses the zeros of a timer that are due, whatever is under way: a requested change comes after them, even if
+  /// they still wait for the disk.
   mutating func crossDueZeros(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
     // The screens that followed it before a restart may not be back yet: they are sent it when they come.
     let isAwaited = unchangedSinceStart.contains(id) && lateEnds.isWithinReplayWindow(now)
@@ -62,7 +62,7 @@ extension Hub {
       quarantine.remove(proposal.id)
       reschedule(proposal.id, at: now)
     }
-    // The one who asked hears the reply first, then all hear what happened.
+    // The requester gets its reply first, then all subscribers get the broadcast.
     for waiter in change.waiters {
       answer(waiter, of: change, at: now, &actions)
       answerAhead(waiter.requester, at: now, &actions)
@@ -91,7 +91,7 @@ extension Hub {
   ) {
     guard let change = timerTable.rollBack(ticket) else { return }
     logStorageIfDue(at: now, &actions)
-    // Why none can be is told once, and not with each.
+    // The reason for refusing all changes is logged once, and not with each change.
     let level: LogLevel = storageTrouble == nil ? .error : .debug
     actions.logAboutPeers(level, "a change could not be stored: \(error)")
     retryClockRecord(at: now)
@@ -112,7 +112,7 @@ extension Hub {
 
   private static let storageRetry: Seconds = 1
 
-  /// Files are behind the log, or no longer: their changes are safe, but nobody else sees them.
+  /// Updates which files are behind the log: their changes are safe, but not in their files.
   mutating func updateFileErrors(
     _ errors: [DiskError], at now: Instant, _ actions: inout HubActions
   ) {
@@ -120,14 +120,14 @@ extension Hub {
     logStorageIfDue(at: now, &actions)
   }
 
-  /// Somebody was sent a late crossing.
+  /// Records that a late end was sent.
   mutating func markDelivered(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
     if let write = timerTable.markDelivered(id, at: now) { actions.writes.append(write) }
   }
 
   // MARK: Edits from outside
 
-  /// Takes up what somebody did to a timer's file.
+  /// Applies a change that someone made to a timer's file.
   mutating func applyExternalChange(
     _ change: ExternalChange, at now: Instant, _ actions: inout HubActions
   ) {
@@ -136,7 +136,7 @@ extension Hub {
       let id = record.timer.id
       quarantine.remove(id)
       var timer = timerTable.moved(record, at: now).timer
-      // A run that nobody began here is another one.
+      // A run that this server did not start counts as a new one.
       if !timerTable.hasIssued(timer.runRevision) { timer.runRevision = nil }
       timer.changedAt = now
       timer.runChangedAt = now
@@ -163,7 +163,7 @@ extension Hub {
 
   // MARK: Deadlines of a timer
 
-  /// A timer's durable state has changed: its ticks and its zero are reckoned anew.
+  /// Schedules a timer's ticks and its zero after a change of its durable state.
   mutating func reschedule(_ id: TimerID, at now: Instant) {
     scheduleZero(id)
     tickCache.invalidate()
@@ -231,8 +231,8 @@ extension Hub {
     return text
   }
 
-  /// The tick of all timers that run and that somebody may see; empty when there is none. Made once, whoever hears it at
-  /// which interval.
+  /// The tick of all running timers in a scope; empty if there is none. It is encoded once, whatever the intervals of
+  /// its subscribers.
   private mutating func tickTexts(
     of scope: TimerScope, inParts: Bool, at due: Instant
   ) -> [[UInt8]] {
@@ -280,12 +280,12 @@ extension Hub {
     let id = proposal.id
     if !proposal.isDelivered {
       let isHeard = !channels.groups(subscribedTo: id).isEmpty
-      // One that was seen to happen is for those who are there, if anybody is.
+      // An end that the server saw is for the present subscribers, if there are any.
       if late || !isHeard {
         for crossing in proposal.crossings { lateEnds.add(id, endedAt: crossing.at) }
       }
       if isHeard {
-        // It is sent to them right here, and not again when they subscribe anew.
+        // Present subscribers receive it here, and must not receive it again when they subscribe again.
         if late {
           for session in sessions.values where session.isSubscribed(to: id) {
             session.sentEnds.insert(id)
@@ -294,7 +294,7 @@ extension Hub {
         markDelivered(id, at: now, &actions)
       }
     }
-    // Those who hear of a late one have a newer reading than that of the crossing.
+    // A late end comes with the present state, which is newer than that of the crossing.
     let present = late ? TimerReading(timer, at: now) : nil
     if let present {
       broadcast(.snapshot(.restored, [present]), of: id, replaceable: false, &actions)
@@ -332,7 +332,7 @@ extension SnapshotCause {
 }
 
 extension SharedTimer {
-  /// Whether both are the same to everybody who looks on.
+  /// Returns whether both look the same to clients.
   fileprivate func isSame(as other: SharedTimer?) -> Bool {
     guard let other else { return false }
     return settings == other.settings && run == other.run && laps == other.laps

@@ -1,8 +1,8 @@
 import TimerCore
 import TimerProtocol
 
-/// The wall clock, which people and services set: no timer moves by it, but tokens end by it, and clients and
-/// the disk are told.
+/// The wall clock, which people and services set. No timer depends on it, but tokens end by it, and clients and the
+/// disk record its offset.
 extension Hub {
   /// The server looks at the wall clock so often, also when nothing else happens.
   static let wallClockPause: Seconds = 1
@@ -27,7 +27,7 @@ extension Hub {
     storeClockIfDue(at: now, &actions)
   }
 
-  /// To the millisecond: more tells nothing of two clocks that are read one after the other.
+  /// Rounded to milliseconds: two clocks that are read one after the other have no more precision.
   private static func words(_ offset: Seconds) -> String {
     let milliseconds = (max(offset, -offset).microseconds + 500) / 1_000
     guard milliseconds > 0 else { return "level with" }
@@ -37,8 +37,8 @@ extension Hub {
 
   // MARK: On the disk
 
-  /// Writes what the clocks say when the disk knows another wall clock: after a new start of the machine that is
-  /// what tells how much time has passed since changes that were made before the clock was set.
+  /// Stores the clocks' readings if the disk has another offset. After a restart of the machine they tell how much time
+  /// has passed since changes made before the clock was set.
   mutating func storeClockIfDue(at now: Instant, _ actions: inout HubActions) {
     guard timerTable.isClockDue else { return }
     actions.writes.append(timerTable.makeClockWrite(at: now))

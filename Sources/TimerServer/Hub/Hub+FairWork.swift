@@ -2,9 +2,9 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// What requests cost, who pays for it, and whose turn it is to have something costly done.
+/// The costs of requests, their payers, and the fair scheduling of costly work.
 extension Hub {
-  /// Something costly that waits for its turn.
+  /// Costly work that waits in the queue.
   enum Job {
     /// The first reply that a connection is owed.
     case reply(ConnectionID)
@@ -27,7 +27,8 @@ extension Hub {
     {
       return nil
     }
-    // Counted twice: whoever shares in too much is sent away in the end, and who came along is not.
+    // The cost counts twice, so that a connection that causes the overload is closed in the end, and one that merely
+    // shares its budget is not.
     let isExhausted = session.budget.refuse(cost: 2 * cost) == .exhausted
     return (sharedRateExceeded, .sharedRate, isExhausted)
   }
@@ -52,13 +53,13 @@ extension Hub {
         + "wait a second, and send fewer")
   }
 
-  /// What a request is expected to cost beside being read, of somebody who sees a scope.
+  /// The expected cost of a request beside reading it, for a sender with this scope.
   func cost(
     of request: ClientRequest, in scope: TimerScope, on session: Session? = nil
   ) -> Int {
     switch request {
     case .list: costOfStates(in: scope)
-    // Its single timers are heard with all from here on, or at other intervals.
+    // Its single timers move to the channels of all timers, or to other intervals.
     case .subscribe(.all, _, _, _):
       costOfStates(in: scope) + RequestCost.channels(session?.subscriptionCount ?? 0)
     case .listPage(let page): costOfStates(in: scope, atMost: page.limit)
@@ -78,7 +79,7 @@ extension Hub {
 
   // MARK: Turns
 
-  /// Whether something of this cost may be done now; else it waits, and is done in its turn.
+  /// Returns true if work of this cost may run now; otherwise queues it.
   mutating func beginOrQueue(
     _ cost: Int, at now: Instant, or job: Job, of payer: Payer
   ) -> Bool {
@@ -93,10 +94,10 @@ extension Hub {
     if cost > RequestCost.cheapMax { workQueue.spend(RequestCost.length(cost), at: now) }
   }
 
-  /// Whether something costly was done whose length is to be told with `endWork`.
+  /// True if costly work was done whose duration `endWork` has to report.
   var isMeasuringWork: Bool { workQueue.isMeasuring }
 
-  /// All that an event led to has been done: what is costly took so long, whatever it was expected to take.
+  /// Ends the work of an event and counts its real duration instead of the expected one.
   mutating func endWork(at now: Instant) {
     workQueue.endWork(at: now)
   }
@@ -113,12 +114,12 @@ extension Hub {
       case .picture(let text, let id): answerQRCode(text, id, at: now, &actions)
       }
     }
-    // Whatever else is due has its turn before the rest.
+    // Other deadlines run before the rest.
     deadlines.set(.queuedWork, workQueue.next.map { max($0, now + Seconds(microseconds: 1)) })
     resumeReading(&actions)
   }
 
-  /// So many at once, since those of whoever has gone, or has been answered, take no time that counts.
+  /// The limit is high, since jobs of closed or answered connections take almost no time.
   private static let jobsAtOnce = 64
 
   private mutating func resumeReplies(
@@ -134,9 +135,9 @@ extension Hub {
 
   // MARK: Out of turn
 
-  /// Answers a connection up to the reply to its change, which is about to be told to all: the one who asked gets the
-  /// reply first. What stands before is done out of turn then; how much that may be, the connection's budget bounds, and
-  /// all others' costly work waits for it.
+  /// Sends the replies up to that of a change that is about to be broadcast, so that its requester gets the reply
+  /// first. Earlier requests are answered ahead of the queue for that. The connection's budget limits how much work
+  /// this is, and it delays all other costly work.
   mutating func answerAhead(
     _ requester: Requester, at now: Instant, _ actions: inout HubActions
   ) {
@@ -147,7 +148,7 @@ extension Hub {
     while session.replies.holds(place), answerFirst(session, at: now, &actions) {}
   }
 
-  /// A connection is closed: what waits for its turn is refused, so that what is ready behind it goes out.
+  /// Refuses queued requests of a connection that is being closed, so that replies that are ready behind them are sent.
   mutating func refuseQueuedReplies(_ session: Session, _ actions: inout HubActions) {
     guard session.isReplyQueued else { return }
     while let entry = session.replies.popFirst() {

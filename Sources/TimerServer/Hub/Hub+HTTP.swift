@@ -40,14 +40,14 @@ extension Hub {
     }
   }
 
-  /// What the one who asks may do; nil when it was answered that its token is not known.
+  /// The sender's grant; nil if the request was answered with an error for its token.
   private mutating func grant(
     _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) -> Grant? {
     do throws(ErrorReply) {
       return try grant(Credentials(request), from: Peer(request), at: now, &actions)
     } catch {
-      // A token that is not known is told by itself.
+      // An unknown token is logged separately.
       counters.refusals[error.code, default: 0] += 1
       respond(.refused(.none, error, timer: nil), to: id, &actions)
       return nil
@@ -108,8 +108,8 @@ extension Hub {
     payers.charge(cost, to: Payer(grant, request), at: now)
   }
 
-  /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
-  /// comes from another site's page is refused all the same, as is a browser that nobody has told to.
+  /// Makes a change by URL alone. It needs a token, so that a page can't guess the URL. Requests from another site's
+  /// page and prefetches are refused all the same.
   private mutating func changeByGet(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
@@ -195,13 +195,13 @@ extension Hub {
 
   /// A state is right for an instant only; a validator may be kept, the body not be reused unasked.
   private static let revalidated = HTTPHeader("Cache-Control", "no-cache")
-  /// What a change came to, and what was refused, is nobody else's answer.
+  /// The result of a change, and an error, must not be shared by caches.
   static let notStored = HTTPHeader("Cache-Control", "no-store")
 
   // MARK: The server itself
 
-  /// Answers under any name and counts for no budget, so that whoever watches is never told by mistake that the server
-  /// is not well.
+  /// Answers a health check under any host name and without a budget, so that monitoring never takes a busy server for
+  /// a broken one.
   private mutating func answer(
     _ probe: HealthProbe, _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant,
     _ actions: inout HubActions
@@ -224,13 +224,12 @@ extension Hub {
     actions.transport.append(.respond(response, to: id))
   }
 
-  /// For whoever may know nothing more, such as a browser that a foreign name has led here: the page of that name may
-  /// then read it too.
+  /// The response without any detail, for requests with an unknown host name: a page of that name could read it.
   private static let bareHealth = HTTPResponse(
     status: 200, headers: [notStored], body: Health.bare)
 
-  /// A token that is not known says nothing about the server, which may be started anew by whoever is not answered 200.
-  /// Of who sends too many tokens none is looked at.
+  /// An invalid token says nothing about the server's health, and a status other than 200 may make a supervisor restart
+  /// it. Tokens over the rate limit are not looked up.
   private mutating func health(
     for request: HTTPRequest, at now: Instant, _ actions: inout HubActions
   ) -> HTTPResponse {
@@ -244,7 +243,7 @@ extension Hub {
     return health(for: grant)
   }
 
-  /// The server answers, so it is well; files that it could not read are told beside, to who may see all.
+  /// A server that answers is healthy. Files that it could not read are listed for senders that may see everything.
   private mutating func health(for grant: Grant) -> HTTPResponse {
     let clock = Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps)
     let body =
@@ -304,8 +303,8 @@ extension TimerReading {
     HTTPHeader("ETag", "\"\(timer.revision)\"")
   }
 
-  /// Whether the one who asks has this revision, and nothing but a change makes it another: a running
-  /// timer's time passes under one revision.
+  /// Returns whether the sender has this revision already and only a change could alter the state: a running timer's
+  /// time passes within one revision.
   fileprivate func isNoNewer(than request: HTTPRequest) -> Bool {
     guard !timer.isRunning, let tags = request.headers["if-none-match"] else { return false }
     return tags == "*" || HTTPRoute.revisions(in: tags).contains(timer.revision)

@@ -26,7 +26,7 @@ extension Hub {
     }
   }
 
-  /// An error, and what it was judged by: it is told when that is durable.
+  /// An error together with the write that it depends on: it is sent once that write is durable.
   private struct Postponed: Error {
     let error: ErrorReply
     var timer: TimerID?
@@ -125,7 +125,7 @@ extension Hub {
     }
     // A named one that found nothing is remembered too: sent again it must not end what has begun since.
     guard !proposals.isEmpty || named != nil else {
-      // What was decided before may still be on its way; so is this answer then.
+      // The answer depends on changes that may not be durable yet, so it waits for them.
       if let ticket = timerTable.ticketUnderWay {
         timerTable.wait(
           Waiter(requester: requester, tag: message.tag, answer: .nothingFinished), for: ticket)
@@ -169,7 +169,7 @@ extension Hub {
     return true
   }
 
-  /// What a change from before the restart came to: the state that it made, as long as that stands.
+  /// The result of a change from before the restart: the state that it made, as long as that is current.
   private func restoredOutcome(
     of message: ClientMessage, _ revisions: [TimerID: Int], removed: Bool, at now: Instant
   ) -> Outcome {
@@ -198,7 +198,7 @@ extension Outcome {
 }
 
 extension TimerCommand {
-  /// What it sets beside the run.
+  /// The settings that the command changes.
   fileprivate var settings: TimerUpdate? {
     switch self {
     case .start(let start): start.settings

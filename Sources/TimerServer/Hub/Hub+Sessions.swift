@@ -3,7 +3,7 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// Connections: how they begin, what they ask, how they are answered in order.
+/// The life of a connection: its handshake, its requests and its replies in order.
 extension Hub {
   mutating func open(
     _ connection: ConnectionID, _ handshake: Handshake, at now: Instant,
@@ -106,7 +106,7 @@ extension Hub {
         let requester = Requester.connection(session.id, place: session.replies.append(.awaited))
         change(message, by: requester, session.caller, at: now, &actions)
       } else if case .authenticate(let secret) = message.request {
-        // At once, and not in its turn: what comes next on this connection is judged by it.
+        // At once, and not in order of the replies: later requests on this connection depend on it.
         let answer = authenticate(session, secret, message.tag, at: now, &actions)
         _ = session.replies.append(.ready(answer))
       } else {
@@ -129,7 +129,7 @@ extension Hub {
 
   // MARK: Holding back
 
-  /// Reads nothing more from who waits for many replies, or for the disk when that has much to do.
+  /// Pauses reading from a connection that waits for many replies, or for a disk that is far behind.
   private mutating func pauseReading(_ session: Session, _ actions: inout HubActions) {
     guard !session.replies.isEmpty,
       session.replies.count >= options.repliesMax || timerTable.pendingCount >= options.pendingMax,
@@ -139,8 +139,8 @@ extension Hub {
     actions.transport.append(.pauseReading(session.id))
   }
 
-  /// Reads again from those who have got half of what they waited for. All that is owed waits for the disk or for its
-  /// turn, so each of them is thought of again.
+  /// Resumes reading from connections that have received half of their replies. Each reply waits for the disk or for
+  /// the queue, so no connection is missed.
   mutating func resumeReading(_ actions: inout HubActions) {
     guard !pausedConnections.isEmpty, timerTable.pendingCount <= options.pendingMax / 2 else {
       return
@@ -156,7 +156,7 @@ extension Hub {
 
   // MARK: Replies
 
-  /// Gives a message to the one who waits for it; to a connection only when its turn has come.
+  /// Delivers a reply to its requester; on a connection only when it is the next one.
   mutating func reply(
     _ message: ServerMessage, to requester: Requester, at now: Instant,
     _ actions: inout HubActions
@@ -178,7 +178,7 @@ extension Hub {
     at now: Instant, _ actions: inout HubActions
   ) {
     count(error.code, &actions)
-    // Who may not see a timer does not see it beside an error either.
+    // A sender that may not see a timer must not see its state beside an error either.
     let isHidden = error.code == .forbidden || error.code == .unauthorized
     let state = isHidden ? nil : timer.flatMap { reading($0, at: now) }
     reply(.refused(tag, error, timer: state), to: requester, at: now, &actions)
@@ -190,7 +190,7 @@ extension Hub {
     flush(session, at: now, &actions)
   }
 
-  /// Answers a connection as far as nothing before is still on its way to the disk, or waits for its turn.
+  /// Sends the next replies of a connection, up to the first that waits for the disk or for the queue.
   mutating func flush(_ session: Session, at now: Instant, _ actions: inout HubActions) {
     while !session.isReplyQueued, let entry = session.replies.first {
       if case .awaited = entry { return }
@@ -212,7 +212,7 @@ extension Hub {
     return begins
   }
 
-  /// What the first reply is expected to cost.
+  /// The expected cost of the first reply.
   private func cost(of entry: ReplyQueue.Entry, on session: Session) -> Int {
     switch entry {
     case .deferred(let message, _, let grant):
@@ -292,7 +292,7 @@ extension Hub {
     }
   }
 
-  /// What a request that changes nothing is answered, on whatever way it came.
+  /// The result of a request that changes nothing, by WebSocket or HTTP.
   func outcome(
     of request: ClientRequest, as grant: Grant, receivedAt: Instant, at now: Instant
   ) throws(ErrorReply) -> Outcome {
@@ -312,10 +312,10 @@ extension Hub {
 
   // MARK: Subscriptions
 
-  /// Subscribes a connection, after `confirm` has told it so, and sends the full set at once.
+  /// Subscribes a connection, after `confirm` has sent the reply, and sends the full set at once.
   ///
-  /// `grant` is what the connection was allowed when it asked. Where it has authenticated since, it is subscribed to
-  /// no more than it is allowed now, as if that had come after the subscription.
+  /// `grant` is what the connection was allowed at the time of its request. If it has authenticated since, the
+  /// subscription is reduced to its present grant, as if it had authenticated after subscribing.
   private mutating func subscribe(
     _ session: Session, _ subscription: Subscription, as grant: Grant, at now: Instant,
     _ actions: inout HubActions, confirm: (Outcome, inout HubActions) -> Void
@@ -338,7 +338,7 @@ extension Hub {
       actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
     }
     let published = timerTable.publishedRevision
-    // What it was sent on this connection already is not sent again.
+    // Ends that this connection has received already are not sent again.
     let missed = missedEnds(subscription, of: session, as: grant, at: now)
     resubscribe(session, selection, at: now, &actions) {
       $0.subscribe(selection, interval: interval, inParts: subscription.inParts)
@@ -353,8 +353,8 @@ extension Hub {
     if !replay.isEmpty { actions.send(Frame(replay), to: session.id) }
   }
 
-  /// Refuses ticks of single timers that would be too many of one token, or of the visitors of one address: others may
-  /// share their channels, but at an interval that nobody else has each is work of its own, for ever.
+  /// Refuses ticks of single timers above the limit of a token, or of an address' visitors. Channels can be shared, but
+  /// at an interval that no other subscriber has each one is work of its own.
   private func checkTicks(
     of session: Session, _ selection: TimerSelection, every interval: Seconds
   ) throws(ErrorReply) {
@@ -368,14 +368,14 @@ extension Hub {
         + "take a longer interval, one that others have, such as 0.1 or 1, or \"*\" for all timers")
   }
 
-  /// The ends that a new subscription brings, by timers: those that a client missed by its own account, or, of one that
-  /// gives none, those that nobody was there to be sent.
+  /// The ends that a new subscription has to send, by timers: those after the point that the client gives, or, without
+  /// one, those that no subscriber has received.
   private func missedEnds(
     _ subscription: Subscription, of session: Session, as grant: Grant, at now: Instant
   ) -> [(id: TimerID, ends: [Instant])] {
     let published = timerTable.publishedRevision
     var selection = subscription.selection
-    // Who sees few of many timers is not looked for among all.
+    // For a scope of few timers, only those are searched.
     if case .all = selection, case .matching = grant.scope {
       selection = .timers(timerTable.durableTimers(in: grant.scope).map(\.id))
     }
@@ -443,7 +443,7 @@ extension Hub {
     return group
   }
 
-  /// What tells of ends that were missed.
+  /// The messages for missed ends.
   private mutating func texts(
     of ends: [Instant], of id: TimerID, at now: Instant, _ actions: inout HubActions
   ) -> [[UInt8]] {
@@ -462,7 +462,7 @@ extension Subscription {
 }
 
 extension ServerMessage {
-  /// What was charged before for the states that it holds: a change of all timers was, when it was asked for.
+  /// The part of its cost that was charged in advance: for a change of all timers, that of the request.
   fileprivate var costCharged: Int {
     guard case .accepted(_, .timers(let readings)) = self else { return 0 }
     return RequestCost.states(readings.count)

@@ -3,9 +3,9 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// A disk that takes no changes, and a data folder that somebody has replaced.
+/// A disk that refuses changes, and a data folder that was replaced.
 extension Hub {
-  /// Whether changes are taken, as the disk's thread tells; nil: they are.
+  /// Updates whether changes can be stored; nil means that they can.
   mutating func updateStorage(
     _ trouble: StorageTrouble?, at now: Instant, _ actions: inout HubActions
   ) {
@@ -14,7 +14,7 @@ extension Hub {
     logStorageIfDue(at: now, &actions)
   }
 
-  /// Logs how the disk is when the log has not told yet, and may; to be asked each second.
+  /// Logs a change of the disk's state if it is due. Called each second.
   mutating func logStorageIfDue(at now: Instant, _ actions: inout HubActions) {
     switch storageLog.popNews(at: now) {
     case .trouble(let trouble):
@@ -36,10 +36,10 @@ extension Hub {
 
   private static let fileErrorsLoggedMax = 20
 
-  /// Another folder lies at the path: its timers are the ones that count from here on.
+  /// Replaces all timers by those of another data folder, which was put in place.
   ///
-  /// Whoever looks on is told of them as of edits, once they are stored under revisions of now; after that every
-  /// connection is closed, and learns the new history when it is back.
+  /// Subscribers get the new timers as edits, once these are stored under new revisions. Then every connection is
+  /// closed with a request to come back, and gets the new history.
   mutating func replaceData(
     with contents: TimerFolder.Contents, at now: Instant, _ actions: inout HubActions
   ) {
@@ -48,7 +48,7 @@ extension Hub {
       "another data folder was put in place; its \(contents.timers.count) timers count now")
     for remark in contents.remarks { actions.log(.warning, remark) }
     for fault in contents.faults { actions.log(.error, fault.line) }
-    // What is on its way was decided on the folder before, which is not there to take it.
+    // Writes under way were decided for the previous folder, which is gone.
     actions.writes = []
     let lost = DiskError("find", "the data folder", code: 116)
     for ticket in timerTable.tickets { rollBack(ticket, lost, at: now, &actions) }
@@ -82,7 +82,7 @@ extension Hub {
     replacementTicket = apply(proposals, at: now, &actions)
   }
 
-  /// Once the timers of the other folder are told, connections come back to a server with another history.
+  /// Closes every connection once the new timers were broadcast, so that clients come back and get the new history.
   mutating func finishReplacement(_ ticket: UInt64, _ actions: inout HubActions) {
     guard replacementTicket == ticket else { return }
     replacementTicket = nil

@@ -12,7 +12,7 @@ struct Hub {
   var history: String
   var timerTable: TimerTable
   var httpBudgets: AddressBudgets
-  /// What all connections of one payer may ask for together.
+  /// The budget that all connections of one payer share.
   var payers: BudgetTable<Payer>
   /// Handshakes and wrong tokens of each address.
   var handshakeBudgets: AddressBudgets
@@ -34,12 +34,12 @@ struct Hub {
   /// The transport's figures, as of the last HTTP request.
   var transport = TransportCounters()
   var running: Set<TimerID> = []
-  /// Timers that run since before this start, and that nobody has changed.
+  /// Timers that have been running since before this start, without a change.
   var unchangedSinceStart: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
   var healthPage = HealthPage()
-  /// Why changes are not stored, in words that anybody may read; nil: they are.
+  /// The reason why changes are not stored, safe to show to anyone; nil: they are.
   var storageTrouble: String?
   var storageLog = TroubleLog<StorageTrouble>()
   /// Files that are behind the log.
@@ -51,7 +51,7 @@ struct Hub {
   var tokens: TokenTable?
   private var armed: Instant?
 
-  /// What can be due.
+  /// Everything that can be due.
   enum Deadline: Hashable {
     case tick(GroupID)
     /// Costly work may go on.
@@ -60,7 +60,7 @@ struct Hub {
     case tokenEnd
     /// The server looks at the wall clock.
     case wallClock
-    /// What the clocks say is written once more, after the disk refused it.
+    /// The clocks' readings have to be stored again, after the disk refused them.
     case clockRecord
     /// The status has changed again, soon after it was sent.
     case status
@@ -75,8 +75,7 @@ struct Hub {
     case drained
   }
 
-  /// Takes up what was found on the disk; `now` is the start of the server. What is due is waited for from
-  /// the first event on.
+  /// Restores what was found on the disk; `now` is the start of the server. Deadlines are armed by the first event.
   init(
     _ options: HubOptions, clock: ClockAnchor, contents: TimerFolder.Contents, at now: Instant,
     _ actions: inout HubActions
@@ -106,7 +105,7 @@ struct Hub {
   }
 
   mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
-    // What was due before the event came is done before it, so that all is told in its order.
+    // Deadlines before the event are handled before it, so that everything is sent in order.
     advance(to: now, &actions)
     switch event {
     case .transport(let event): handle(event, at: now, &actions)
@@ -179,14 +178,13 @@ struct Hub {
     }
   }
 
-  /// So many crossings of zero are decided in one turn; what else is due by then, and whoever has sent something, has
-  /// its turn before the rest.
+  /// The number of crossings of zero that are decided in one go; other deadlines and requests come before the rest.
   private static let crossingsAtOnce = 64
-  /// So many of them wait for the disk at the most: those of whoever asks for a change are never behind more.
+  /// The number of crossings that may wait for the disk; requested changes never wait behind more.
   private static let crossingsUnderWayMax = 512
 
-  /// The next zero that can be decided: none while the disk has enough of them, and none any more by a server that
-  /// stops, since nobody would be sent it. The next server finds it late.
+  /// The next zero that can be decided: none while too many wait for the disk, and none while the server stops, since
+  /// no client would receive it. The next server sends it late.
   private var nextZero: Instant? {
     isStopping || timerTable.internalPendingCount >= Self.crossingsUnderWayMax ? nil : zeros.first
   }
@@ -222,7 +220,7 @@ struct Hub {
     deadlines.set(.stop, now + options.shutdownFlushTimeout)
   }
 
-  /// Whether it waits for nothing more than the disk.
+  /// True once the server is stopping.
   var isStopping: Bool {
     if case .no = stopping { false } else { true }
   }
@@ -238,13 +236,13 @@ struct Hub {
   }
 }
 
-/// How a hub is set up.
+/// The hub's settings.
 public struct HubOptions: Sendable {
   /// Names the program in `hello`, as in `timersync/1.0.0`.
   public var serverName = "timersync/\(Version.text)"
   /// New at each start.
   public var epoch: String
-  /// What a visitor without a token may do; nil: everything until there are tokens, nothing from then on.
+  /// The role of a visitor without a token; nil: full control until there are tokens, nothing from then on.
   public var anonymousRole: Role?
   /// nil when there is no file of tokens.
   var tokens: TokenTable?
@@ -256,7 +254,8 @@ public struct HubOptions: Sendable {
   var httpRequests = RequestBudget.Limits()
   /// Requests a second of one token, or of all visitors of one address, over all connections.
   var sharedRequests: RequestBudget.Limits { requests.times(10) }
-  /// What one address may cost by handshakes and wrong tokens: thousands of screens that come back at once are let in.
+  /// The limit on one address' handshakes and wrong tokens; high enough for thousands of screens that reconnect at
+  /// once.
   var handshakes: RequestBudget.Limits {
     RequestBudget.Limits(perSecond: max(10_000, sharedRequests.perSecond))
   }
@@ -264,16 +263,16 @@ public struct HubOptions: Sendable {
   var ticksMax = 20_000
   /// Replies that one connection may wait for; with so many it is not read until half of them are out.
   public var repliesMax = 64
-  /// Changes that may wait for the disk in all; with so many, who asks for one more is not read until half
-  /// of them are durable.
+  /// The number of changes that may wait for the disk in all. At the limit, connections that request another one are
+  /// not read until half of them are durable.
   public var pendingMax = 4_096
   public var titleBytesMax = TimerLimits.titleBytesMax
   public var warningsMax = TimerLimits.warningsMax
-  /// Whether a GET may change a timer, for button boxes that can only open a URL.
+  /// True if a GET may change a timer, for button boxes that can only open a URL.
   public var allowsGet = false
-  /// How long a server that stops waits for its disk.
+  /// How long a stopping server waits for its disk.
   var shutdownFlushTimeout: Seconds = 2
-  /// Who may speak to the server by HTTP.
+  /// The rules for hosts and origins.
   public var access = AccessRules()
 
   public init(epoch: String) {
@@ -281,7 +280,7 @@ public struct HubOptions: Sendable {
   }
 }
 
-/// What is counted for the metrics.
+/// Counts for the metrics.
 struct Counters: Equatable {
   var messagesReceived = 0
   var changesMade = 0
@@ -294,12 +293,12 @@ struct Counters: Equatable {
   var clockSteps = 0
 }
 
-/// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.
+/// Crossings of zero that happened while the server was down. Clients that connect soon after the start receive them.
 struct LateEnds {
   let startedAt: Instant
   private var ends: [TimerID: [Instant]] = [:]
 
-  /// How long after the start newcomers are told.
+  /// How long after the start new connections receive late ends.
   static let replayWindow: Seconds = 60
 
   init(startedAt: Instant) {
@@ -312,13 +311,13 @@ struct LateEnds {
     ends[id] = (known + [endedAt]).suffix(TimerEnd.kept)
   }
 
-  /// A timer that is gone tells nothing.
+  /// Removes the ends of a removed timer.
   mutating func remove(_ id: TimerID) {
     ends[id] = nil
   }
 
-  /// Each timer of these with its ends, sorted by name. What it costs grows with what is asked for: after a restart
-  /// all clients ask at once, most of them for one timer each.
+  /// The ends of the selected timers, sorted by name. The cost grows with the selection: after a restart all clients
+  /// ask at once, most of them for one timer each.
   func among(
     _ selection: TimerSelection, at now: Instant
   ) -> [(id: TimerID, ends: [Instant])] {
@@ -331,7 +330,7 @@ struct LateEnds {
     return ids.sorted().map { (id: $0, ends: ends[$0] ?? []) }
   }
 
-  /// Whether newcomers are told still.
+  /// Returns whether new connections still receive late ends.
   func isWithinReplayWindow(_ now: Instant) -> Bool {
     now < startedAt + Self.replayWindow
   }

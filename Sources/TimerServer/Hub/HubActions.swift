@@ -2,15 +2,15 @@ import TimerCore
 import TimerStorage
 import WebSocketTransport
 
-/// What the hub wants done.
+/// The hub's requests to the transport, the disk and the log.
 struct HubActions {
   var transport: [TransportAction] = []
   /// For the disk's thread, in their order.
   var writes: [TimerWrite] = []
   var log: [LogLine] = []
-  /// What was refused, for the log to tell in few lines.
+  /// Refusals, for the log to summarize.
   var refusals: [RefusalReason] = []
-  /// How many bytes were sent to single connections.
+  /// The number of bytes sent to single connections.
   private(set) var sentBytes = 0
 
   mutating func send(_ text: [UInt8], to connection: ConnectionID) {
@@ -32,7 +32,7 @@ struct HubActions {
   }
 }
 
-/// What happens to the hub.
+/// The hub's input.
 enum HubEvent {
   case transport(TransportEvent)
   case disk(DiskEvent)

@@ -11,11 +11,11 @@ struct IdempotencyCache {
   private var removedCount = 0
   /// So many of `order` were looked at when answers had to be let go.
   private var evictedCount = 0
-  /// What the kept answers hold, about.
+  /// The approximate memory of the kept responses.
   private var responseBytes = 0
 
-  /// So many are remembered for the whole time. Beyond that those with the most, a token or one network's visitors,
-  /// give up their oldest, and nobody else loses any.
+  /// The number of entries kept for the whole time. Beyond it the owners with the most, a token or one network's
+  /// visitors, lose their oldest entries.
   private static let entriesKept = 20_000
   /// Room is made for many at once.
   private static let entriesMax = 22_000
@@ -30,7 +30,7 @@ struct IdempotencyCache {
     let recordedAt: Instant
     var state: State
 
-    /// Whether it asked for the same, as far as that is known.
+    /// Returns whether it asked for the same, as far as that is known.
     func matches(_ named: IdempotentRequest) -> Bool {
       fingerprint == nil || fingerprint == named.fingerprint
     }
@@ -44,7 +44,7 @@ struct IdempotencyCache {
     case restored([TimerID: Int], removed: Bool)
   }
 
-  /// What became of the change of this name, as long as that is remembered.
+  /// The change with this key, as long as it is remembered.
   func entry(_ key: ScopedIdempotencyKey, at now: Instant) -> Entry? {
     guard let entry = entries[key] ?? entries[ScopedIdempotencyKey(key.key, of: nil)] else {
       return nil
@@ -86,7 +86,7 @@ struct IdempotencyCache {
     if case .made(let outcome) = entry.state { responseBytes -= outcome.byteCount }
   }
 
-  /// Lets the oldest answers go, while they are too much: that the changes were made stays known.
+  /// Evicts the oldest responses while they take too much memory; the fact that the changes were made is kept.
   private mutating func evictResponses() {
     while responseBytes > Self.responseBytesMax, evictedCount < order.count {
       let (key, recordedAt) = order[evictedCount]
@@ -123,13 +123,13 @@ struct IdempotencyCache {
     (removedCount, evictedCount) = (0, 0)
   }
 
-  /// Those who share one quota.
+  /// The owner of a share of the cache.
   private struct Owner: Hashable {
     let principal: Principal?
     let network: String?
   }
 
-  /// Takes up what the disk remembers of a server before this one, as far as it is young enough.
+  /// Restores the records of earlier servers that are young enough.
   mutating func restore(_ contents: TimerFolder.Contents, on clock: ClockReading) {
     var found: [Found] = []
     for record in contents.timers {
@@ -198,14 +198,14 @@ extension Outcome {
     }
   }
 
-  /// The revisions of the timers that it tells of; nil when it tells of none.
+  /// The revisions of its timers; nil if it has none.
   fileprivate var revisions: [TimerID: Int]? {
     readings.isEmpty
       ? nil
       : [TimerID: Int](uniqueKeysWithValues: readings.map { ($0.timer.id, $0.timer.revision) })
   }
 
-  /// What it takes in memory, about.
+  /// Its approximate memory.
   fileprivate var byteCount: Int {
     readings.reduce(0) { sum, reading in
       sum + 400 + 8 * reading.timer.laps.count + 24 * (reading.timer.run?.pausePeriods.count ?? 0)

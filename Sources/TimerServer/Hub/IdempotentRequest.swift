@@ -9,7 +9,7 @@ struct IdempotentRequest: Equatable {
   /// Of a visitor without a token.
   let network: String?
 
-  /// What the disk keeps of it once it made this revision.
+  /// The record for the disk, once the change has made this revision.
   func record(revision: Int, at now: Instant) -> IdempotencyRecord {
     IdempotencyRecord(
       requestId: key.key.text, revision: revision, at: now, fingerprint: fingerprint.value,

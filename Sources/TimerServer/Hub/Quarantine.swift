@@ -1,15 +1,15 @@
 import TimerCore
 import TimerStorage
 
-/// Files that hold no timer, so that nobody takes a damaged timer for one that never was.
+/// Files that hold no timer, so that a damaged timer is not taken for one that never existed.
 struct Quarantine {
-  /// By file name, for whoever asks how the server is.
+  /// The faults by file name, for the health page.
   private(set) var faults: [FileName: FileFault] = [:] {
     didSet { version += 1 }
   }
   /// Another one whenever the faults are others.
   private(set) var version = 0
-  /// Timers whose loss nobody who starts them was told of yet.
+  /// Lost timers whose loss was not reported to anyone who starts them.
   private var unreportedLosses: Set<TimerID> = []
 
   init(_ contents: TimerFolder.Contents) {
@@ -26,7 +26,7 @@ struct Quarantine {
     faults[fault.fileName] = fault
   }
 
-  /// Why this timer was lost, the first time that somebody wants to start it.
+  /// Returns why this timer was lost, for the first request to start it.
   mutating func reportLoss(of id: TimerID) -> String? {
     guard unreportedLosses.remove(id) != nil else { return nil }
     return faults.values.first { $0.timer == id }.map { "\($0.fault)" }

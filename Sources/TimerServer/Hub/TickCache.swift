@@ -5,13 +5,13 @@ struct TickCache {
   private var instant: Instant?
   private var texts: [Subject: [[UInt8]]] = [:]
 
-  /// What a tick is about.
+  /// The timers of a tick.
   enum Subject: Hashable {
     case one(TimerID)
     case every(TimerScope, inParts: Bool)
   }
 
-  /// What was made already for this instant.
+  /// The messages that were already made for this instant.
   func texts(of subject: Subject, at due: Instant) -> [[UInt8]]? {
     instant == due ? texts[subject] : nil
   }

@@ -3,9 +3,9 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// The authoritative timers: what is durable, and what was decided but is not on the disk yet.
+/// The authoritative timers: the durable states, and those that are decided but not on the disk yet.
 ///
-/// Decisions build on the latest decided state; whatever is shown comes from the durable one.
+/// Decisions are based on the latest decided state. Clients only see durable states.
 struct TimerTable {
   private var slots: [TimerID: Slot] = [:]
   /// The names of durable timers, sorted.
@@ -13,13 +13,13 @@ struct TimerTable {
   private var pending: [UInt64: PendingChange] = [:]
   private var revisions: RevisionCounter
   private var lastTicket: UInt64 = 0
-  /// The highest ticket whose report came: the disk needs no memory of failures before it.
+  /// The highest ticket that was reported: the disk may forget failures before it.
   private var lastReported: UInt64 = 0
   private var recentEnds = RecentEnds([])
   var clock: ClockAnchor
   /// The last readings of earlier starts of the machine that files still refer to.
   private var earlierClocks: [ClockReading] = []
-  /// How far ahead of the server clock the disk knows the wall clock to be.
+  /// The wall clock's offset that is on the disk.
   private var storedWallOffset: Seconds?
 
   private struct Slot {
@@ -27,15 +27,15 @@ struct TimerTable {
     var latest: SharedTimer?
     /// The write that `latest` waits for.
     var ticket: UInt64?
-    /// What goes into the file beside the latest state.
+    /// The metadata beside the latest state.
     var latestMetadata = Metadata()
-    /// What is in the file beside the durable one.
+    /// The metadata in the file beside the durable state.
     var durableMetadata = Metadata()
     /// The write of the crossing of zero that is under way.
     var crossingTicket: UInt64?
   }
 
-  /// What is kept of a timer beside its state.
+  /// A timer's data beside its state.
   struct Metadata: Equatable {
     var answered: [IdempotencyRecord] = []
     /// The last crossings of zero.
@@ -53,12 +53,12 @@ struct TimerTable {
 
   // MARK: Looking
 
-  /// What may be shown of a timer.
+  /// The timer's durable state, which clients may see.
   func durable(_ id: TimerID) -> SharedTimer? {
     slots[id]?.durable
   }
 
-  /// What the next decision builds on.
+  /// The timer's latest state, which the next decision is based on.
   func latest(_ id: TimerID) -> SharedTimer? {
     slots[id]?.latest
   }
@@ -76,30 +76,30 @@ struct TimerTable {
   /// The writes under way, in their order.
   var tickets: [UInt64] { pending.keys.sorted() }
 
-  /// How many writes are under way that somebody asked for.
+  /// The number of requested writes under way.
   var pendingCount: Int { pending.count - internalPendingCount }
-  /// How many of the server's own are under way, such as crossings of zero.
+  /// The number of the server's own writes under way, such as crossings of zero.
   private(set) var internalPendingCount = 0
 
-  /// What may be shown, sorted by name.
+  /// The durable timers, sorted by name.
   var durableTimers: [SharedTimer] {
     durableIDs.names.compactMap { slots[$0]?.durable }
   }
 
   var durableCount: Int { durableIDs.names.count }
 
-  /// How many timers of a scope may be shown.
+  /// The number of durable timers in a scope.
   func durableCount(in scope: TimerScope) -> Int {
     if case .all = scope { durableCount } else { durableIDs.count(in: scope) }
   }
 
-  /// What may be shown of a scope, sorted by name.
+  /// The durable timers in a scope, sorted by name.
   func durableTimers(in scope: TimerScope) -> [SharedTimer] {
     if case .all = scope { return durableTimers }
     return durableIDs.names(in: scope).compactMap { slots[$0]?.durable }
   }
 
-  /// The same of the timers whose names are sorted after one; made as far as it is looked at.
+  /// The same for timers after a name; the sequence is lazy.
   func durableTimers(in scope: TimerScope, after id: TimerID?) -> some Sequence<SharedTimer> {
     durableIDs.names(in: scope, after: id).lazy.compactMap { slots[$0]?.durable }
   }
@@ -114,7 +114,7 @@ struct TimerTable {
 
   // MARK: Deciding
 
-  /// Takes up the timers as they were found on the disk, on the clock of this process.
+  /// Restores the timers found on the disk, on the clock of this process.
   mutating func restore(_ records: [TimerRecord]) {
     for record in records {
       revisions.raise(to: record.timer.revision)
@@ -142,13 +142,13 @@ struct TimerTable {
     revisions.reset(to: server)
   }
 
-  /// Whether a file's word for a revision can be believed.
+  /// Returns whether a file's word for a revision can be believed.
   func hasIssued(_ revision: Int?) -> Bool {
     revision.map { $0 >= 1 && $0 <= revisions.last } ?? false
   }
 
-  /// The timer of a file, with a run that can be told from others: one without a revision of its own, or with one that
-  /// was never given, takes that of the timer, or the first one.
+  /// The timer of a file, with a run that can be told from other runs. A run without a revision, or with one that was
+  /// never issued, gets the timer's revision, or the first one.
   mutating func withRun(_ timer: SharedTimer) -> SharedTimer {
     var timer = timer
     guard timer.run != nil else {
@@ -162,7 +162,7 @@ struct TimerTable {
     return timer
   }
 
-  /// Crossings of a timer that nobody was there to be sent.
+  /// Crossings of a timer that no client has received.
   func undeliveredEnds(_ id: TimerID) -> [Instant] {
     slots[id]?.durableMetadata.ends.filter { !$0.isDelivered }.map(\.at) ?? []
   }
@@ -181,7 +181,7 @@ struct TimerTable {
     slots[id]?.durableMetadata.ends.filter { $0.revision > revision } ?? []
   }
 
-  /// What a change would make of a timer, by the rules.
+  /// The result of a change by the timer's rules.
   func proposal(
     _ change: TimerChange, for id: TimerID, at now: Instant
   ) throws(TimerRefusal) -> Proposal {
@@ -206,7 +206,7 @@ struct TimerTable {
       isDelivered: isDelivered)
   }
 
-  /// Whether a crossing of this timer is on its way to the disk.
+  /// Returns whether a crossing of this timer is on its way to the disk.
   func isCrossingUnderWay(_ id: TimerID) -> Bool {
     slots[id]?.crossingTicket != nil
   }
@@ -271,14 +271,13 @@ struct TimerTable {
     return proposal
   }
 
-  /// Crossings of a timer were sent to somebody: no later server has to send them to clients that can't say what they
-  /// missed.
+  /// Marks a timer's crossings as received by a client: later servers need not send them to clients without a history.
   mutating func markDelivered(_ id: TimerID, at now: Instant) -> TimerWrite? {
     mark(id, asDelivered: true, at: now) { !$0.isDelivered }
   }
 
-  /// Crossings that are still on their way to the disk when the connections are closed reach nobody: later servers
-  /// send them.
+  /// Marks crossings that are still on their way to the disk when the connections close: no client receives them, so
+  /// later servers send them.
   mutating func markUndelivered(at now: Instant) -> [TimerWrite] {
     let underWay = slots.filter { $0.value.crossingTicket != nil }.keys.sorted()
     return underWay.compactMap { id in
@@ -298,7 +297,7 @@ struct TimerTable {
     slot.latestMetadata.mark(asDelivered: isDelivered, where: isMeant)
     slot.durableMetadata.mark(asDelivered: isDelivered, where: isMeant)
     store(slot, of: id)
-    // What is under way becomes durable with the mark, too.
+    // Writes under way will carry the mark, too.
     for ticket in slot.ticket == nil ? [] : tickets {
       guard let place = pending[ticket]?.proposals.firstIndex(where: { $0.id == id }) else {
         continue
@@ -337,7 +336,7 @@ struct TimerTable {
       reported: lastReported, clock: server.clock)
   }
 
-  /// Lets somebody wait for a write.
+  /// Adds a requester that waits for a write.
   mutating func wait(_ waiter: Waiter, for ticket: UInt64) {
     pending[ticket]?.waiters.append(waiter)
   }
@@ -354,7 +353,7 @@ struct TimerTable {
 
   // MARK: The clocks
 
-  /// Takes up what the clocks said when files were written; before any timer is restored.
+  /// Restores the clocks' readings of the files; has to be called before any timer is restored.
   mutating func restoreClocks(_ contents: TimerFolder.Contents, at now: Instant) {
     let present = clock.reading(at: now)
     let readings = contents.timers.map(\.clock)
@@ -373,15 +372,15 @@ struct TimerTable {
 
   private static let earlierClocksMax = 64
 
-  /// A record that somebody wrote, on the clock of this process.
+  /// A record from an edited file, on the clock of this process.
   func moved(_ record: TimerRecord, at now: Instant) -> TimerRecord {
     record.moved(to: clock.reading(at: now), by: earlierClocks)
   }
 
-  /// Whether the disk knows another wall clock than that of now.
+  /// True if the disk has another offset of the wall clock.
   var isClockDue: Bool { storedWallOffset != clock.wallOffset }
 
-  /// What the server remembers, when that has to be written beside the next change.
+  /// The server's record, if it has to be written with the next change.
   private func serverRecord(
     at now: Instant, removals: [ServerRecord.Removal] = [], unchanged: IdempotencyRecord? = nil
   ) -> ServerRecord? {
@@ -405,7 +404,7 @@ struct TimerTable {
 
   // MARK: What became of it
 
-  /// A write is durable: what it held may be shown.
+  /// Makes a write's states the durable ones.
   mutating func commit(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = remove(ticket) else { return nil }
@@ -439,7 +438,7 @@ struct TimerTable {
     for proposal in change.proposals {
       guard var slot = slots[proposal.id] else { continue }
       if slot.crossingTicket == ticket { slot.crossingTicket = nil }
-      // What was built on this write falls with its own report; until then it is the latest.
+      // A change that is based on this write fails with its own report; until then it is the latest.
       if slot.ticket == ticket {
         slot.latest = slot.durable
         slot.ticket = nil
@@ -460,14 +459,14 @@ extension TimerTable.Metadata {
 }
 
 extension ClockReading {
-  /// Whether the wall clock was not set between two readings of one start of the machine.
+  /// Returns whether the wall clock was not set between two readings of one start of the machine.
   fileprivate func agrees(with other: ClockReading) -> Bool {
     guard let step = wallStep(to: other) else { return false }
     return max(step, -step) < WallClockMonitor.changeMin
   }
 }
 
-/// What a timer is to become, and why.
+/// A timer's next state, and its cause.
 struct Proposal: Equatable {
   let id: TimerID
   /// nil: it is to be forgotten.
@@ -475,20 +474,20 @@ struct Proposal: Equatable {
   let cause: SnapshotCause
   /// The crossings of zero that it consists of, oldest first; the last one leads to `after`. Empty for all else.
   var crossings: [ZeroCrossing] = []
-  /// Whether somebody is there to be sent its crossings.
+  /// True if a subscriber is there to receive its crossings.
   var isDelivered = true
 }
 
-/// Decided changes that wait for the disk together, and who waits for them.
+/// Decided changes of one write, and the requesters that wait for it.
 struct PendingChange {
   let ticket: UInt64
   var proposals: [Proposal] = []
-  /// What each of the timers keeps beside its state from then on.
+  /// The metadata of each timer after the write.
   var metadata: [TimerTable.Metadata] = []
   var waiters: [Waiter] = []
-  /// Whether it is the server's own work, which nobody waits for.
+  /// True for the server's own work, which no requester waits for.
   var isInternal = false
-  /// What the server remembers, as far as this write holds it.
+  /// The server's record, if this write contains it.
   var server: ServerRecord?
   /// The highest revision that it gave.
   var revision = 0
@@ -500,7 +499,7 @@ struct PendingChange {
 }
 
 extension PendingChange {
-  /// What the one who asked for it is told.
+  /// The result for the requester.
   func outcome(of answer: Waiter.Answer) -> Outcome {
     switch answer {
     case .changedTimer: readings.first.map { .timer($0) } ?? .done
@@ -511,14 +510,14 @@ extension PendingChange {
   }
 }
 
-/// Somebody who is to be answered when a write is durable.
+/// A requester that gets its reply when a write is durable.
 struct Waiter {
   let requester: Requester
   let tag: ReplyTag
   let answer: Answer
-  /// The timer whose state stands beside an error.
+  /// The timer whose state is sent with an error.
   var timer: TimerID?
-  /// The name that the change was made under, for the one who made it.
+  /// The change's idempotency key, for its own requester.
   var key: ScopedIdempotencyKey?
   /// The timers that it may see.
   var scope = TimerScope.all

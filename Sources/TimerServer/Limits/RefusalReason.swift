@@ -1,6 +1,6 @@
 import WebSocketTransport
 
-/// Why somebody was refused, as far as whoever runs the server may want to know.
+/// A reason for a refusal that may interest the operator.
 enum RefusalReason: Equatable, Sendable {
   case access(AccessRefusal)
   /// A change by GET, where none is taken.
@@ -13,10 +13,10 @@ enum RefusalReason: Equatable, Sendable {
   case transport(TransportRefusal)
 }
 
-/// What the log says about refusals that are told together.
+/// Refusals that share a line in the log.
 struct RefusalSubject: Hashable, Sendable {
   let level: LogLevel
-  /// What stands behind "was refused".
+  /// The text after "was refused".
   let words: String
   /// The kind of which there may be any number of subjects, since clients choose the words; nil: there is but one.
   let kind: Kind?
@@ -27,7 +27,7 @@ struct RefusalSubject: Hashable, Sendable {
   enum Kind: CaseIterable {
     case host, origin
 
-    /// What stands behind "was refused" for those that are not told by themselves.
+    /// The text after "was refused" for subjects without a line of their own.
     var others: String {
       switch self {
       case .host: "for further Hosts; --host NAME lets a name of this server in"
@@ -96,7 +96,7 @@ struct RefusalSubject: Hashable, Sendable {
   /// The line about a minute.
   func line(_ count: Int) -> LogLine { Self.line(count, level, noun, words) }
 
-  /// The line about all of a kind that are not told by themselves.
+  /// The line for all subjects of a kind that have no line of their own.
   static func line(_ count: Int, othersOf kind: Kind) -> LogLine {
     line(count, .warning, .request, kind.others)
   }
@@ -128,7 +128,7 @@ struct RefusalSubject: Hashable, Sendable {
       + "--origin \(origin.text) to let them in"
   }
 
-  /// The longest text of a client's that is told.
+  /// The longest text of a client that is quoted.
   private static let bytesMax = 80
 
   /// The beginning of what a client sent; it can't end the quotes, nor anything else.

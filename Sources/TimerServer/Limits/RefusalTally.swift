@@ -1,12 +1,12 @@
 import TimerCore
 
-/// How often what was refused, so that the log tells it once a minute and not each time.
+/// Counts refusals, so that the log gets a summary a minute instead of a line for each.
 ///
-/// The first of a subject is told at once, and those that follow at the end of the minute. A subject that was quiet for a
-/// minute is a first one again. Clients choose what they send, so only so many subjects of a kind are told apart.
+/// The first refusal of a subject is logged at once, and later ones at the end of the minute. After a quiet minute the
+/// next one is a first again. Since clients choose what they send, the number of subjects of a kind is limited.
 struct RefusalTally {
   private var counts: [RefusalSubject: Count] = [:]
-  /// Those that are not told apart.
+  /// Refusals of subjects over the limit.
   private var others: [RefusalSubject.Kind: Int] = [:]
   private var countedSince: Instant?
 
@@ -15,11 +15,11 @@ struct RefusalTally {
     var logged = 0
   }
 
-  /// So many subjects of one kind are told apart.
+  /// The number of subjects of one kind with lines of their own.
   private static let subjectsMax = 8
   static let pause: Seconds = 60
 
-  /// Counts one; the line that tells of it when it is a first one.
+  /// Counts a refusal; returns a line if it is the subject's first.
   mutating func add(_ reason: RefusalReason) -> LogLine? {
     let subject = RefusalSubject(reason)
     if counts[subject] == nil {
@@ -46,7 +46,7 @@ struct RefusalTally {
     return collect()
   }
 
-  /// What is not told yet, in a steady order; subjects that were quiet are forgotten.
+  /// The lines that are not logged yet, sorted; quiet subjects are removed.
   mutating func collect() -> [LogLine] {
     var lines = counts.filter { $0.value.all > $0.value.logged }
       .map { $0.key.line($0.value.all) }

@@ -4,31 +4,31 @@ import Foundation
 import Synchronization
 import WebSocketTransport
 
-/// Writes lines to a file, a pipe or a terminal on a thread of its own, so that nobody who has something to say waits
-/// for whoever reads.
+/// Writes lines to a file, a pipe or a terminal on a thread of its own, so that no other thread waits for a slow
+/// reader.
 ///
-/// Lines that wait are kept in their order up to a bound. What comes beyond it is dropped, and told when there is room
-/// again.
+/// Waiting lines are kept in order up to a limit. Lines over it are dropped, and a line with their count is written
+/// when there is room again.
 public final class LineWriter: Sendable {
   public static let standardOutput = LineWriter(descriptor: 1)
   public static let standardError = LineWriter(descriptor: 2)
 
-  /// What waits at the most.
+  /// The number of bytes that may wait.
   static let bytesMax = 256 << 10
 
   private struct State {
     var lines = Queue<String>()
     var bytes = 0
-    /// Lines that found no room, and are not told of yet.
+    /// Lines that found no room and are not reported yet.
     var droppedCount = 0
     /// Lines that could not be written since the last one that was.
     var lostCount = 0
-    /// Whether a line is on its way, for as long as the other end takes.
+    /// True while a line is being written, however long the reader takes.
     var isWriting = false
     var isThreadAsleep = false
-    /// nil: nobody has said anything yet; false: the system gives no thread.
+    /// nil before the first line; false if the system gives no thread.
     var hasThread: Bool?
-    /// A line was written in part: what comes next begins a new one.
+    /// True if a line was written in part: the next text starts on a new line.
     var isCutOff = false
   }
 
@@ -67,7 +67,7 @@ public final class LineWriter: Sendable {
   // MARK: The queue
 
   private func append(_ line: String, _ state: inout State) {
-    // Until there is a word on those that are missing, no other one comes after them.
+    // Further lines are dropped too until the notice of dropped lines is written.
     guard state.droppedCount == 0, state.bytes + line.utf8.count < bytesMax else {
       state.droppedCount += 1
       return
@@ -79,7 +79,7 @@ public final class LineWriter: Sendable {
   private func popLine(_ state: inout State) -> String? {
     guard let line = state.lines.popFirst() else { return nil }
     state.bytes -= line.utf8.count
-    // Not with each line that goes, or every second one would be such a word.
+    // Reported only when there is room again, or every second line would be a notice.
     if state.droppedCount > 0, state.bytes < bytesMax / 2 { reportDropped(&state) }
     return line
   }
@@ -149,7 +149,7 @@ public final class LineWriter: Sendable {
 
   private static let mayPass = [ENOSPC, EDQUOT, EFBIG, EIO, ENOMEM]
 
-  /// The next line, behind what has to be told of those that were lost before it.
+  /// The next line, preceded by a notice of lines that were lost.
   private func nextText(_ state: inout State) -> String? {
     guard let line = popLine(&state) else { return nil }
     let lost = state.lostCount > 0 ? Self.notice(ofDropped: state.lostCount) + "\n" : ""

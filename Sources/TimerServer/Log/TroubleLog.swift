@@ -1,9 +1,9 @@
 import TimerCore
 
-/// Keeps a trouble that comes and goes from filling the log, without leaving what is over as the log's last word.
+/// Limits the log lines of a trouble that comes and goes, and still logs its final state.
 ///
-/// The first of a trouble is told at once, and so is its end. One that comes back is told after a pause, which grows while
-/// it goes on like that, if it is still there by then.
+/// The first occurrence and its end are logged at once. A recurrence is logged after a pause, which grows with each
+/// one, if the trouble still lasts by then.
 struct TroubleLog<Trouble: Equatable> {
   enum News {
     case trouble(Trouble)
@@ -12,7 +12,7 @@ struct TroubleLog<Trouble: Equatable> {
 
   /// nil: there is none.
   private var present: Trouble?
-  /// What the log said last; nil: that there is none, or nothing yet.
+  /// The trouble that was logged last; nil after its end, and at first.
   private var logged: Trouble?
   private var troubleLoggedAt: Instant?
   private var pause = Self.pauseMin
@@ -22,12 +22,12 @@ struct TroubleLog<Trouble: Equatable> {
   /// After so long without a line of trouble, the next one is a first one.
   private static var quiet: Seconds { 60 }
 
-  /// How it is from here on.
+  /// Updates the present state; nil: no trouble.
   mutating func update(_ trouble: Trouble?) {
     present = trouble
   }
 
-  /// What the log has to say now; nil: nothing, or not yet.
+  /// Returns what has to be logged now; nil if nothing is due.
   mutating func popNews(at now: Instant) -> News? {
     guard present != logged else { return nil }
     guard let present else {
