@@ -1,7 +1,7 @@
-/// What was found in doubt, and may be told only when a second look finds it too: who replaces a file in two steps
+/// Findings that are reported only when a second check confirms them: a program that replaces a file in two steps
 /// leaves none, or half of one, in between.
 ///
-/// A look that finds something else ends the doubt, so that a second look counts only for what was found all the time.
+/// A check that finds something else starts over, so that a second check only confirms what was found all the time.
 struct Rechecks<Subject: Hashable, Finding: Equatable> {
   private var doubts: [Subject: Doubt] = [:]
   private var doubtsEver: UInt64 = 0
@@ -11,10 +11,10 @@ struct Rechecks<Subject: Hashable, Finding: Equatable> {
     let number: UInt64
   }
 
-  /// What is in doubt.
+  /// The subjects whose findings are not confirmed.
   var subjects: [Subject] { Array(doubts.keys) }
 
-  /// The number of the second look that has to be made; nil when one is coming already.
+  /// Returns the number of the second check to make; nil when one is scheduled already.
   mutating func schedule(_ subject: Subject, finding: Finding) -> UInt64? {
     guard doubts[subject]?.finding != finding else { return nil }
     doubtsEver += 1
@@ -22,12 +22,12 @@ struct Rechecks<Subject: Hashable, Finding: Equatable> {
     return doubtsEver
   }
 
-  /// A look found nothing doubtful.
+  /// Ends the doubt: a check found nothing doubtful.
   mutating func cancel(_ subject: Subject) {
     doubts[subject] = nil
   }
 
-  /// What the second look with this number has to find; nil when it is not wanted any more.
+  /// The finding that the second check with this number has to confirm; nil if it is not needed any more.
   mutating func complete(_ subject: Subject, _ number: UInt64) -> Finding? {
     guard let doubt = doubts[subject], doubt.number == number else { return nil }
     doubts[subject] = nil

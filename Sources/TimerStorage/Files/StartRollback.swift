@@ -1,12 +1,12 @@
 import Foundation
 
-/// What one start made before it was done, so that a start that fails leaves the place as it was.
+/// Undoes what a start created if the start fails.
 ///
-/// Several servers may be started on one folder at once: only what this one made goes, and only while the folder is its
-/// own.
+/// Several servers may be started on one folder at once: only files of this start are removed, and only while it has
+/// the lock.
 final class StartRollback {
   private let inside: String
-  /// Folders that were made here, and by nobody else, the outermost first.
+  /// Folders that this start created, the outermost first.
   private var folders: [String] = []
   /// The lock that is held.
   private var heldLock: FolderLock?

@@ -2,11 +2,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Tells those who listen which values of a store changed, by whomever.
+/// Notifies listeners of changed values, whichever process changed them.
 ///
-/// The system tells the names of files that somebody wrote; what a file holds then is compared with what was
-/// seen last, so that the echo of our own writing is no news. Where the system gives no watch, the folder is looked
-/// through each second.
+/// The system reports the names of written files. A file's contents are compared with those seen last, so that the
+/// store's own writes are not reported twice. Where the system gives no watch, the folder is scanned each second.
 final class ChangeFeed: Sendable {
   private let folder: SharedFolder
   private let isWatched: Bool
@@ -22,7 +21,7 @@ final class ChangeFeed: Sendable {
     var isPolling = false
     /// Of the files when they were looked through last; 0: they were not.
     var digest: UInt64 = 0
-    /// Hashes of the files as they were written or told last; a nil: it was gone.
+    /// Hashes of the files when they were written or reported last; nil for a removed file.
     var known: [FileName: Int?] = [:]
   }
 
@@ -31,7 +30,7 @@ final class ChangeFeed: Sendable {
     self.isWatched = isWatched
   }
 
-  /// The one in whose name notifications are posted.
+  /// The object of posted notifications.
   var store: JSONFileStore? {
     get { state.withLock { $0.store } }
     set { state.withLock { $0.store = newValue } }
@@ -74,7 +73,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// `seconds`: how long the last look took.
+  /// `seconds` is the duration of the last scan.
   private func schedulePoll(_ seconds: Double) {
     let pause = FolderPolling.pause(afterLookOf: seconds)
     queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
@@ -86,12 +85,12 @@ final class ChangeFeed: Sendable {
       startWatching(&state)
       let isDone = state.watcher != nil || state.isOver
       defer { (state.digest, state.isPolling) = (digest, !isDone) }
-      // What happened between the last look and the first watch is told by nobody else.
+      // Nothing else reports changes between the last scan and the first watch.
       return (!state.isOver && (digest != state.digest || isDone), isDone)
     }
     if isNews { scan(at: nil) }
     guard !isDone else { return }
-    // What changed is read once, so that its time is not counted.
+    // Reading changed files is not counted, since it happens once.
     schedulePoll(seconds)
   }
 
@@ -131,7 +130,7 @@ final class ChangeFeed: Sendable {
 
   // MARK: News
 
-  /// A step of our own, while nobody else can change anything.
+  /// Records a step of this store. Called while it holds the folder's lock.
   func recordOwn(_ step: FolderStep) {
     state.withLock { state in
       for change in step.changes { state.known[change.fileName] = .some(hash(change.contents)) }
@@ -165,7 +164,7 @@ final class ChangeFeed: Sendable {
     contents.map { Array($0).hashValue }
   }
 
-  /// In the order of the steps: the queue keeps it, and calls those who listen while no lock is held.
+  /// Reports changes in the order of their steps, on the queue, without holding a lock.
   private func notify(_ files: [(FileName, isThere: Bool)], _ origin: JSONFileStore.Change.Origin) {
     let changes = files.compactMap { name, isThere in
       name.key.map {
@@ -173,7 +172,7 @@ final class ChangeFeed: Sendable {
       }
     }
     guard !changes.isEmpty else { return }
-    // Those who listen now: who comes later is told what comes later.
+    // The present listeners: a later one receives only later changes.
     let listeners = state.withLock { Array($0.listeners.values) }
     queue.async { self.deliver(changes, to: listeners) }
   }

@@ -12,7 +12,7 @@ public struct IdempotencyEntry: Codable, Hashable, Sendable {
   public var at: Double
   /// It was the timer's removal.
   public let removed: Bool
-  /// What was asked, in few bits; nil where a server that did not keep it wrote the file.
+  /// The request's fingerprint; nil in a file of an older server.
   public let fingerprint: Int?
   /// As in `IdempotencyRecord`.
   public let principal: String?
@@ -21,7 +21,7 @@ public struct IdempotencyEntry: Codable, Hashable, Sendable {
 }
 
 extension IdempotencyEntry {
-  /// Who has to make room for more: a token, or one network's visitors.
+  /// The owner of a share of the file: a token, or one network's visitors.
   fileprivate var owner: String {
     principal.map { $0.isEmpty ? "network " + (network ?? "") : $0 } ?? ""
   }
@@ -94,7 +94,7 @@ struct IdempotencyFile {
     let requests: [IdempotencyEntry]
   }
 
-  /// Takes up what an earlier process knew, on the clock of this one.
+  /// Restores the entries of an earlier process, on the clock of this one.
   mutating func restore(
     _ contents: Data, on clock: ClockReading, by later: [ClockReading] = []
   ) throws {
@@ -103,13 +103,13 @@ struct IdempotencyFile {
     requests += file.requests.map { request in
       var shifted = request
       shifted.at += shift
-      // Nobody counts that far: it was written by hand.
+      // No server counts that far: it was written by hand.
       if !(0...TimerLimits.revisionMax / 2 ~= request.revision) { shifted.revision = 0 }
       return shifted
     }
   }
 
-  /// What the file is to hold; from here on there is no news.
+  /// The file's next contents; the entries count as saved from here on.
   mutating func contents(on clock: ClockReading) -> Data {
     prune()
     isDirty = false

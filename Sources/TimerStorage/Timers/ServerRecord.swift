@@ -1,7 +1,7 @@
 import Foundation
 public import TimerCore
 
-/// What the server remembers beside its timers.
+/// The server's own record, beside its timers.
 public struct ServerRecord: Codable, Hashable, Sendable {
   /// Of the file's shape; nil where it was written before there was one, which is 1.
   public var version: Int?
@@ -12,7 +12,7 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   public var removals: [Removal]
   /// The request that this was written with, if it changed no timer; nil where there is none.
   public var unchanged: [IdempotencyRecord]?
-  /// What the clocks said when it was written.
+  /// The clocks' readings when it was written.
   public var clock: ClockReading?
   /// The last readings of earlier starts of the machine that files may still refer to, oldest first.
   public var earlierClocks: [ClockReading]?
@@ -70,7 +70,7 @@ public struct ServerRecord: Codable, Hashable, Sendable {
     do { self = try JSONDecoder().decode(ServerRecord.self, from: contents) } catch {
       throw .malformed("\(error)")
     }
-    // Nobody counts further, and whoever goes on from there is never to reach the end.
+    // No server counts that far, and one that continues from here must never reach the end.
     let revisionMax = TimerLimits.revisionMax / 2
     guard 0...revisionMax ~= revisionCeiling else {
       throw .contradiction("a revision that is not 0 to \(revisionMax)")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a folder is no longer the one that a start at its path would find.
+/// The ways in which the folder at the path can differ from the one in use.
 enum Displacement: Equatable {
   /// There is nothing at the path.
   case gone
@@ -54,10 +54,10 @@ extension TimerFolder {
     }
   }
 
-  /// Does what can be done so that changes can be stored again, and proves that they can; throws why not.
+  /// Tries to make the folder usable again and probes it; throws the reason if that fails.
   ///
-  /// What is returned is another folder that lies at the path and was taken up in place of this one; nil: this one, or
-  /// a new one with the same timers, goes on.
+  /// Returns the contents of another folder that was put at the path and is now in use; nil if this one, or a new one
+  /// with the same timers, is in use.
   mutating func recover() throws(StorageTrouble) -> Contents? {
     do throws(DiskError) { try finishStart() } catch { throw StorageTrouble(error) }
     switch displacement {
@@ -80,8 +80,8 @@ extension TimerFolder {
 
   // MARK: The same folder
 
-  /// Whether somebody else's server was here since the lock was taken away: another process named itself in it, the log
-  /// has other entries, or the server's record is not the one that was written last.
+  /// True if another server used the folder since the lock was removed: another process wrote its id into the lock, the
+  /// log has other entries, or the server's record was changed.
   private var hadOtherOwner: Bool {
     guard !isLockAtItsPath else { return false }
     if let owner = FolderLock.owner(lockPath), owner != ProcessInfo.processInfo.processIdentifier {
@@ -91,7 +91,7 @@ extension TimerFolder {
       || folder.hasFile(ServerRecord.fileName) && folder.isChangedByOthers(ServerRecord.fileName)
   }
 
-  /// Makes anew what was taken out of the folder. Whatever the log had is written by the next checkpoint.
+  /// Creates again what was removed from the folder. The next checkpoint writes everything that the log had.
   private mutating func recoverInside() throws(StorageTrouble) {
     do throws(FolderError) {
       try makeLock()
@@ -142,11 +142,11 @@ extension TimerFolder {
 
   // MARK: Another folder
 
-  /// Waits until nobody changes the other folder any more: it may be one that is being copied.
+  /// Waits until the other folder stops changing: it may be one that is being copied.
   private mutating func recover(from place: FilePlace) throws(StorageTrouble) -> Contents? {
     let view: FolderView
     do throws(FolderError) {
-      // Who owns it changes it all the time, and is to be named all the same.
+      // A folder that another server uses changes all the time, and the error has to name that server.
       if Disk.place(lockPath) != nil { _ = try FolderLock(sharedAt: lockPath) }
       do throws(DiskError) { view = try Self.view(of: path, place) } catch { throw .disk(error) }
     } catch {
@@ -179,7 +179,7 @@ extension TimerFolder {
     return FolderView(place: place, files: files)
   }
 
-  /// Whether somebody's server was here, or a timer is.
+  /// Returns whether the folder was used by a server, or holds a timer.
   private static func holdsData(_ view: FolderView, _ path: String) -> Bool {
     let ours = ["log", "lock", "history"].map { FileName(JSONFolder.insideName + "/" + $0) }
     if ours.contains(where: { view.files[$0] != nil }) { return true }
@@ -193,7 +193,7 @@ extension TimerFolder {
     }
   }
 
-  /// Reads the other folder as a start does, and goes on with it.
+  /// Loads the other folder as a start does, and uses it from here on.
   private mutating func switchToOther() throws(StorageTrouble) -> Contents {
     var other: TimerFolder
     let contents: Contents
@@ -208,7 +208,7 @@ extension TimerFolder {
     return contents
   }
 
-  /// Writes everything that is known here into an empty folder, and goes on with it.
+  /// Writes everything in memory into an empty folder, and uses it from here on.
   private mutating func refill() throws(StorageTrouble) {
     do throws(FolderError) {
       let inside = path + "/" + JSONFolder.insideName
@@ -222,7 +222,7 @@ extension TimerFolder {
         folder.preservesChangesByOthers = true
         (blocked, mistyped) = ([:], [:])
         for name in try folder.fileNames() {
-          // It was seen to be nobody's timer.
+          // It was checked not to be a timer's file.
           block(name, .foreign("it was in the folder before"))
         }
         putAll()

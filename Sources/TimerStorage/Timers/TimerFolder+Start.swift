@@ -1,7 +1,7 @@
 import Foundation
 public import TimerCore
 
-/// What a start has to do once it has read everything.
+/// The work of a start that is left once everything is read.
 struct StartWork {
   let rollback: StartRollback
   /// Why it could not be done yet; nil before the first try.
@@ -10,11 +10,11 @@ struct StartWork {
   var damagedLog: Data?
   /// The folder's history begins here.
   var writesHistory = false
-  /// Revisions may have been given that nobody knows of.
+  /// True if unknown revisions may have been issued.
   var skipsRevisions = false
-  /// The server's record was reckoned anew.
+  /// True if the server's record was recomputed.
   var writesServer = false
-  /// Damaged files, to be put aside.
+  /// Damaged files to be moved to quarantine.
   var damaged: [FileName] = []
   var faults: [FileFault] = []
   var remarks: [String] = []
@@ -26,7 +26,7 @@ extension TimerFolder {
     try self.init(path: path, clock: clock, isRestored: false)
   }
 
-  /// `isRestored`: it takes the place of another folder, whose changes were answered.
+  /// `isRestored` is true if it replaces another folder, whose changes were answered.
   init(path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
     let start = StartWork(rollback: StartRollback(path))
     do throws(FolderError) {
@@ -91,7 +91,7 @@ extension TimerFolder {
     guard folder.isAtItsPath else { throw .disk(DiskError("find", path, code: ESTALE)) }
   }
 
-  /// Makes the lock where nobody has made it before.
+  /// Acquires the lock if this start does not have it yet.
   private mutating func acquireLock() throws(FolderError) {
     guard lock == nil else { return }
     let rollback = start?.rollback ?? StartRollback(path)
@@ -116,7 +116,7 @@ extension TimerFolder {
 
   // MARK: The log
 
-  /// Decides on each file that the log has: the log's last word, or what somebody has put there since.
+  /// Decides for each file of the log whether the log's last entry counts, or a newer file on the disk.
   private mutating func replay(_ found: ChangeLog.Found, isOwn: Bool) throws(FolderError) {
     var last: [FileName: FileChange] = [:]
     var said: [FileName: Set<Data>] = [:]
@@ -138,7 +138,7 @@ extension TimerFolder {
     }
   }
 
-  /// In a log that is not whole nobody can tell whether the file was put there by others.
+  /// Without a complete log it can't be told whether others put a file there.
   private mutating func replay(
     _ change: FileChange, said: Set<Data>, former: FormerContents, isWhole: Bool
   ) throws(FolderError) {
@@ -151,7 +151,7 @@ extension TimerFolder {
       if said.contains(bytes) { return folder.put(change) }
       let isFormer = former.hashes.contains(SeenContents.hash(bytes))
       isByOthers = isWhole && former.isKnown && !isFormer
-      // A server has read it so while it ran; what a power cut leaves of a file nobody has read.
+      // Only a file that a server read while running was mistyped; a power cut leaves files that no server has read.
       isMistyped = isFormer
       _ = try Self.record(bytes, in: name)
       fault = nil
@@ -165,7 +165,7 @@ extension TimerFolder {
       start?.remarks.append(
         "\(name) was put there by others after the last change: it counts, and not the log's last state"
       )
-    // A file that can't be read is as old as the log says: what was answered since counts.
+    // An unreadable file is as old as the log says, so later answered changes count.
     case nil, .malformed, .contradiction, .unreadable:
       folder.put(change)
     case .foreign(let why):
@@ -182,7 +182,7 @@ extension TimerFolder {
     start?.remarks.append("the timer of \(name) was in the log, and goes on as it was")
   }
 
-  /// The file is not ours; what it would be stays in the log.
+  /// Protects a file of another program; the timer's next contents stay in the log.
   private mutating func protect(_ change: FileChange, _ fault: RecordFault) {
     block(change.fileName, fault)
     start?.faults.append(FileFault(fileName: change.fileName, fault: fault))
@@ -199,12 +199,12 @@ extension TimerFolder {
     }
   }
 
-  /// What earlier processes knew of named changes: in the file, and since then in the log.
+  /// Restores the idempotency records of earlier processes, from the file and the log.
   private mutating func restoreIdempotencyFile(_ steps: [FolderStep]) throws(FolderError) {
     let later = servers(steps).flatMap(\.lastClocks)
     if folder.has(IdempotencyFile.fileName) {
       do throws(RecordFault) { try restoreIdempotencyFile(by: later) } catch {
-        // It tells of the last minutes alone: the timers do not wait for it.
+        // The file only holds the last minutes, so the timers are loaded without it.
         start?.damaged.append(IdempotencyFile.fileName)
         start?.faults.append(FileFault(fileName: IdempotencyFile.fileName, fault: error))
       }
@@ -240,7 +240,7 @@ extension TimerFolder {
       .flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
   }
 
-  /// What the server's own files say, whatever the log has for them.
+  /// Throws if one of the server's own files is of a newer version, whatever the log has for it.
   private static func checkVersions(_ folder: inout JSONFolder) throws(FolderError) {
     for (name, known) in [
       (ServerRecord.fileName, ServerRecord.currentVersion),
@@ -248,7 +248,7 @@ extension TimerFolder {
     ] where folder.hasFile(name) {
       let contents: Data
       do throws(DiskError) { contents = try folder.readFile(name) } catch {
-        // What is only of the last minutes is not needed to start.
+        // The file only holds the last minutes, and a start does not need it.
         if name == IdempotencyFile.fileName { continue }
         throw .disk(error)
       }
@@ -266,8 +266,8 @@ extension TimerFolder {
 
   // MARK: Timers
 
-  /// Reads every timer, and then finishes what a crash left half done. A file that holds none costs no other: one of
-  /// ours is put aside, and what is not ours, or can't be read, is left.
+  /// Reads every timer, and then finishes what a crash left unfinished. A bad file affects no other timer: a damaged
+  /// one of ours is moved to quarantine; a file of another program, or an unreadable one, is left in place.
   public mutating func load() throws(FolderError) -> Contents {
     do throws(FolderError) { return try loadAll() } catch {
       start?.rollback.rollBack()
@@ -337,7 +337,7 @@ extension TimerFolder {
     }
   }
 
-  /// What a file holds; a fault tells whether it is one of ours.
+  /// Parses a file; a fault tells whether the file is one of ours.
   static func record(
     _ contents: Data, in fileName: FileName
   ) throws(RecordFault) -> TimerRecord {
@@ -361,7 +361,7 @@ extension TimerFolder {
 
   // MARK: Revisions
 
-  /// What the server remembers; a count that can't be known goes on well above all that is to be seen.
+  /// Reads the server's record. If it is lost, revisions continue well above all that were seen.
   private mutating func loadServer(
     _ timers: inout [TimerRecord], _ faults: inout [FileFault]
   ) throws(FolderError) -> ServerRecord {
@@ -378,14 +378,14 @@ extension TimerFolder {
         isLost = true
       }
     } else if start?.writesHistory == false {
-      // Whoever has a history and a revision has had a record.
+      // A folder with a history and a revision must have had a record.
       isLost = timers.contains { $0.timer.revision > 0 } || !idempotencyFile.requests.isEmpty
       if isLost {
         start?.remarks.append("the server's own record .server is missing")
       }
     }
     for index in timers.indices {
-      // Nobody counts that far: it was written by hand, and would be in the way of all that come after.
+      // No server counts that far: it was written by hand, and would block all later revisions.
       let revision = timers[index].timer.revision
       if revision > max(Self.revisionByHandMax, server.revisionCeiling) {
         timers[index].timer.revision = 0
@@ -405,7 +405,7 @@ extension TimerFolder {
   }
 
   private static let revisionsSkipped = 1_000_000
-  /// Half of what a file may tell, so that the count that goes on from there never reaches that.
+  /// Half of what a file may hold, so that revisions counted from there never reach the limit.
   private static let revisionByHandMax = TimerLimits.revisionMax / 2
 
   // MARK: Changing the folder

@@ -14,9 +14,9 @@ public final class TimerWriter: Sendable {
 
   private struct Inbox {
     var waiting: [TimerWrite] = []
-    /// How many writes were submitted and are not reported.
+    /// The number of submitted writes that are not reported.
     var unreportedCount = 0
-    /// Those who decided on what waits know of the folder that was taken up last.
+    /// True if the waiting writes were decided with knowledge of the folder's replacement.
     var isReplacementAcknowledged = false
   }
 
@@ -24,16 +24,16 @@ public final class TimerWriter: Sendable {
     var folder: TimerFolder
     /// Writes that failed and may still be built on, with their faults.
     var failed: [UInt64: DiskError] = [:]
-    /// Counts groups, to tell whether one came meanwhile.
+    /// The number of groups, to detect new ones.
     var groups = 0
     var groupsAtFlush = 0
     var isFlushScheduled = false
     var round = FileRound()
     var fileErrors: [DiskError] = []
-    /// Why changes are not taken, as it was told last.
+    /// The reported reason for refusing changes.
     var trouble: StorageTrouble?
     var isProbeScheduled = false
-    /// Another folder was taken up: what was decided on the timers of the one before is not for it.
+    /// True if the folder was replaced: writes that were decided for the previous one are refused.
     var isReplaced = false
     /// Until files that can't be read are looked at again.
     var retryDelay = Self.retryDelayMin
@@ -77,10 +77,10 @@ public final class TimerWriter: Sendable {
     if isRetryDue { scheduleRetry() }
   }
 
-  /// Tells from here on what others do to the files of the folder, and to the folder itself.
+  /// Reports changes by others to the folder and its files from here on.
   ///
-  /// What is thrown is why the system does not tell of it. Then the folder is looked through each second until it
-  /// does, or less often where that takes long.
+  /// Throws the reason if the system gives no watch. The folder is scanned each second then, or less often if that
+  /// takes long.
   public func watch(_ path: String) throws(DiskError) {
     startPolling()
     try startWatching(path)
@@ -120,12 +120,12 @@ public final class TimerWriter: Sendable {
 
   private func poll() {
     var seconds = 0.0
-    // A link above the folder may lead elsewhere by now, of which no watch tells.
+    // A link above the folder may lead elsewhere by now, which no watch reports.
     if inspect(), watchers.withLock({ $0 == nil }) { seconds = scanForEdits() }
     schedulePoll(seconds)
   }
 
-  /// How many seconds it took to look through the folder; what changed is read once, so that its time is not counted.
+  /// Returns how many seconds the scan took; reading changed files is not counted, since it happens once.
   private func scanForEdits() -> Double {
     let path = state.withLock { $0.folder.path }
     if (try? startWatching(path)) != nil {
@@ -144,7 +144,7 @@ public final class TimerWriter: Sendable {
   // MARK: What others do
 
   private func scan(at names: [FileName]?) {
-    // In a folder that was taken away, files are missing that nobody has removed.
+    // In a folder that was moved away, files are missing that no one has removed.
     guard inspect() else { return }
     let (changes, rechecks) = state.withLock { $0.changesByOthers(names) }
     reportEdits(changes)
@@ -159,7 +159,7 @@ public final class TimerWriter: Sendable {
     guard inspect() else { return }
     reportEdits(state.withLock { $0.folder.changesByOthers(same, isRecheck: true).changes })
     if !other.isEmpty { scan(at: other) }
-    // What was held back for the look may be written now.
+    // Files that waited for the recheck may be written now.
     scheduleFlush()
   }
 
@@ -168,7 +168,7 @@ public final class TimerWriter: Sendable {
     if state.withLock({ !$0.folder.unreadable.isEmpty }) { scheduleRetry() }
   }
 
-  /// Looks at files that were to be written while somebody else had changed them, and tells of those that gave way.
+  /// Scans files that were changed by others before they could be written, and reports those that were replaced.
   private func scanContested(_ state: inout State) {
     let putAside = state.folder.drainPutAside()
     if !putAside.isEmpty { report(.external(putAside.map(ExternalChange.damaged))) }
@@ -179,7 +179,7 @@ public final class TimerWriter: Sendable {
 
   // MARK: Trouble
 
-  /// Whether the folder is where it was; tells when it is not.
+  /// Returns whether the folder is where it was; reports if not.
   @discardableResult
   private func inspect() -> Bool {
     state.withLock { state in
@@ -189,12 +189,12 @@ public final class TimerWriter: Sendable {
     }
   }
 
-  /// Tells of a trouble that was met, unless one is known: a probe says which it is then.
+  /// Sets a trouble unless there is one already, which the next probe updates.
   private func setFirstTrouble(_ trouble: StorageTrouble, _ state: inout State) {
     if state.trouble == nil { setTrouble(trouble, &state) }
   }
 
-  /// Tells why changes are not taken, once each; nil: they are.
+  /// Sets why changes are refused, and reports it once; nil means that they are accepted.
   private func setTrouble(_ trouble: StorageTrouble?, _ state: inout State) {
     if trouble != nil { scheduleProbe(&state) }
     guard trouble != state.trouble else { return }
@@ -235,7 +235,7 @@ public final class TimerWriter: Sendable {
     scheduleFlush()
   }
 
-  /// Changes can be taken again: what others did to the files meanwhile comes before any new one.
+  /// Accepts changes again, after reporting what others did to the files meanwhile.
   private func endTrouble() {
     try? startWatching(state.withLock { $0.folder.path })
     scan(at: nil)
@@ -273,7 +273,7 @@ public final class TimerWriter: Sendable {
 
   // MARK: Changes
 
-  /// Another folder was taken up, and those who decide know: what is submitted from here on is for that one.
+  /// Called once the hub has handled the folder's replacement: writes submitted from here on are for the new folder.
   public func acknowledgeReplacement() {
     // In its order among what was submitted.
     let isFirst = inbox.withLock { inbox in
@@ -298,7 +298,7 @@ public final class TimerWriter: Sendable {
     if isFirst { thread.async { self.commitWaiting() } }
   }
 
-  /// How many of the writes that were submitted the disk has not answered; any thread, without a wait.
+  /// The number of submitted writes that the disk has not answered. Any thread; never waits.
   public var unreportedCount: Int { inbox.withLock { $0.unreportedCount } }
 
   /// Returns once all that was submitted is reported and in its files, however long the disk takes; not for the
@@ -317,8 +317,8 @@ public final class TimerWriter: Sendable {
     }
     let (reports, isRecovered) = state.withLock { state in
       if isReplacementAcknowledged { state.isReplaced = false }
-      // A few changes are in their files when they are answered, for whoever looks there next. Of many at
-      // once the files follow: to replace one takes longer than to answer.
+      // A few changes are written to their files before they are answered, for readers of the files. With many at once
+      // the files follow later, since replacing one takes longer than answering.
       let areFew = writes.count <= Self.fewWrites && !state.folder.isBehind
       let (reports, outcome) = state.commit(writes)
       var isRecovered = false
@@ -345,7 +345,7 @@ public final class TimerWriter: Sendable {
 
   // MARK: At the end
 
-  /// What a disk made of the time that it was given to finish.
+  /// How far the disk came in the time that it was given to finish.
   public enum Finish: Sendable, Equatable {
     /// All that was submitted is reported and in its files, as far as the disk takes it.
     case done
@@ -372,19 +372,19 @@ public final class TimerWriter: Sendable {
     }
   }
 
-  /// Whether there was time for every file.
+  /// Returns whether there was time for every file.
   private func finish(_ state: inout State, until end: DispatchTime) -> Bool {
     var round = FileRound(of: state.folder.fileNamesBehind)
     while !round.isOver {
       guard DispatchTime.now() < end else { return false }
-      // What the disk refuses here is tried once more, and told, by the checkpoint.
+      // The checkpoint tries again, and reports what the disk refuses.
       _ = state.folder.writeFiles(of: round.next())
     }
     checkpoint(&state)
     return true
   }
 
-  /// What one thread waits for from another.
+  /// A result that one thread waits for from another.
   private final class Answer: Sendable {
     private let answer = Mutex<Bool?>(nil)
     private let isFulfilled = DispatchSemaphore(value: 0)
@@ -411,8 +411,8 @@ public final class TimerWriter: Sendable {
     thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.flush() }
   }
 
-  /// Once a second, writes the files that are behind then, a part at a time so that no change waits for all
-  /// of them; when nobody changes anything, empties the log.
+  /// Once a second, writes the files that are behind, a part at a time so that no change waits for all of them; without
+  /// further changes, empties the log.
   private func flush() {
     let (isUnderWay, isDone) = state.withLock { state in
       state.isFlushScheduled = false
@@ -442,7 +442,7 @@ public final class TimerWriter: Sendable {
     scanContested(&state)
   }
 
-  /// Tells of what the disk refuses once, and once more when it is over.
+  /// Sets the files' errors, and reports them once; none means that all is well again.
   private func setFileErrors(_ errors: [DiskError], _ state: inout State) {
     guard errors != state.fileErrors else { return }
     state.fileErrors = errors
@@ -458,7 +458,7 @@ private struct FileRound {
   private var fileNames: ArraySlice<FileName> = []
   private var atOnce = 1
 
-  /// Between two parts, changes that came meanwhile have their turn.
+  /// Changes that arrive between two parts are handled first.
   static let pause = DispatchTimeInterval.milliseconds(5)
   /// So many parts at the most, so that a round of many files is over within a second too.
   private static let partsMax = 100
@@ -478,22 +478,22 @@ private struct FileRound {
   }
 }
 
-/// What the disk's thread tells.
+/// Events from the disk's thread.
 public enum DiskEvent: Sendable {
   case stored([WriteReport])
-  /// Somebody else edited, added or removed files.
+  /// Someone else edited, added or removed files.
   case external([ExternalChange])
   /// Files that can't be written though their changes are safe in the log; none: all is well again.
   case filesBehind([DiskError])
-  /// Whether changes are taken: nil, or why not.
+  /// Changes are refused for this reason; nil: they are accepted again.
   case writable(StorageTrouble?)
-  /// Another folder lies at the path, and was taken up: its timers are the ones that count. Every write is refused
-  /// until `TimerWriter.acknowledgeReplacement` is called.
+  /// Another folder is at the path and in use: its timers replace the others. Every write is refused until
+  /// `TimerWriter.acknowledgeReplacement` is called.
   case restored(TimerFolder.Contents)
 }
 
 extension TimerWriter.State {
-  /// What others did to these files, or to any of them, and the second looks that are to be made.
+  /// Returns the changes that others made to these files, or to any, and the rechecks to be made.
   fileprivate mutating func changesByOthers(
     _ names: [FileName]?
   ) -> (changes: [ExternalChange], rechecks: [FileName: UInt64]) {
@@ -512,7 +512,7 @@ extension TimerWriter.State {
     return (changes, rechecks)
   }
 
-  /// The files of which a second look is still wanted: those that are, or are not, there as before, and the others.
+  /// The files that still need a recheck: those whose existence is as before, and the others.
   fileprivate mutating func completeRechecks(
     _ rechecks: [FileName: UInt64]
   ) -> (same: [FileName], other: [FileName]) {
@@ -524,9 +524,9 @@ extension TimerWriter.State {
     return (same, other)
   }
 
-  /// What builds on a write that failed must not reach the disk: it would bring that one with it.
+  /// Commits writes. One that is based on a failed write is refused, since it would bring that one to the disk.
   ///
-  /// The outcome tells whether the disk was asked at all, or what it said.
+  /// The outcome is the disk's error, or whether the disk was used at all.
   fileprivate mutating func commit(
     _ writes: [TimerWrite]
   ) -> (reports: [WriteReport], outcome: Result<Bool, DiskError>) {

@@ -3,10 +3,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The tokens that a server knows, in one JSON file that only its owner may read.
+/// The server's tokens, in one JSON file that only its owner may read.
 ///
-/// A change replaces the file, durably, so that whoever reads it finds the old list or the new one. The
-/// token itself is in no file.
+/// A change replaces the file durably, so that readers get either the old list or the new one. The secret itself is in
+/// no file.
 public struct TokenFile: Sendable {
   public let path: String
 
@@ -26,7 +26,7 @@ public struct TokenFile: Sendable {
 
   private static let bytesMax = 4 << 20
 
-  /// What the file holds; nil when there is none.
+  /// Reads the file; nil when there is none.
   public func load() throws(TokenFileError) -> [TokenRecord]? {
     let bytes: Data
     do { bytes = try Disk.read(path) } catch {
@@ -49,8 +49,8 @@ public struct TokenFile: Sendable {
     }
   }
 
-  /// As above, for who knows that there were tokens: while the file's folder is away, or a link leads nowhere, nobody can
-  /// tell whether there still are.
+  /// As above, when there were tokens before: while the file's folder is missing, or a link is broken, it is unknown
+  /// whether they are gone.
   func reload() throws(TokenFileError) -> [TokenRecord]? {
     if let tokens = try load() { return tokens }
     if Disk.place(folder) == nil { throw .disk(DiskError("open", folder, code: ENOENT)) }
@@ -142,8 +142,8 @@ extension TokenFile {
     let previous = Disk.signature(path) == nil ? nil : try Disk.read(path)
     try replace(by: bytes)
     do { try Disk.syncFolder(folder) } catch {
-      // Nobody knows which list the disk has. Who is told of a failure tries again, and has to find the list before to
-      // change: one that looks changed already would never be synced.
+      // The state on the disk is unknown. A caller that gets an error tries again, and has to find the old list: one
+      // that looks changed already would never be synced.
       if let previous { try? replace(by: previous) } else { try? Disk.remove(path) }
       throw error
     }
@@ -159,7 +159,7 @@ extension TokenFile {
     try Disk.rename(beside, to: path)
   }
 
-  /// What root writes for a server that runs as somebody else has to be readable there.
+  /// A file written by root has to be readable for a server that runs as another user.
   private func giveToOwnerOfFolder(_ file: String) throws {
     let files = FileManager.default
     let owner = try files.attributesOfItem(atPath: folder)[.ownerAccountID] as? NSNumber
@@ -171,18 +171,17 @@ extension TokenFile {
 
 // MARK: - Watching
 
-/// What a file of tokens holds, or why it can't be told; nil where there is no file.
+/// The contents of a token file, or why it can't be read; nil where there is no file.
 public typealias TokenFileContents = Result<[TokenRecord]?, TokenFileError>
 
-/// Reads a file of tokens anew whenever it changes, as long as this object lives.
+/// Reads a token file whenever it changes, as long as this object lives.
 ///
-/// The system tells what happens in the file's folder. Twice a second the file that the path leads to is looked at all
-/// the same: a link may lead elsewhere from one moment to the next, of the file or of a folder above it, and the system
-/// may have no watches left to give.
+/// The system reports changes in the file's folder. The file is checked twice a second all the same: a link to it, or
+/// to a folder above it, may change, and the system may have no watches left.
 ///
-/// A file that is not there, empty or malformed may be one that is being written just now: only what a second look finds
-/// too is told. While the file's folder is not there, or a link leads nowhere, tokens that were there are not gone: the
-/// file can't be read.
+/// A missing, empty or malformed file may be one that is being written, so it is reported only when a second check
+/// confirms it. While the file's folder is missing, or a link is broken, existing tokens are not gone: the file can't
+/// be read.
 public final class TokenFileWatch: Sendable {
   private let file: TokenFile
   private let recheckDelay: DispatchTimeInterval
@@ -192,18 +191,18 @@ public final class TokenFileWatch: Sendable {
   private let seen = Mutex(Seen())
 
   private struct Seen {
-    /// What was told last: only something else is news.
+    /// The contents that were delivered last.
     var delivered: TokenFileContents?
     /// The file that was read last, as it was then.
     var state: FileState?
-    /// Whether the same is to be read again: it could not be, or may have changed within the same tick of the clock
-    /// that files are dated by.
+    /// True if the file has to be read again: it was unreadable, or may have changed within the same tick of its clock.
     var isDoubtful = false
     var doubts = Rechecks<String, TokenFileContents>()
-    /// Who wants to be told in any case. Of several at once the last is, since all ask for the same.
+    /// A read that has to be delivered in any case. Of several at once the last replaces the others, since all ask for
+    /// the same.
     var pendingRead: (@Sendable (TokenFileContents) -> Void)?
 
-    /// Whether there were tokens, so that there is something to lose.
+    /// True if there were tokens, which may be lost.
     var hadTokens: Bool {
       switch delivered {
       case nil, .some(.success(nil)): false
@@ -212,12 +211,12 @@ public final class TokenFileWatch: Sendable {
     }
   }
 
-  /// Who replaces a file in two steps has done so by then.
+  /// The time for a program that replaces a file in two steps.
   private static let recheckDelay = DispatchTimeInterval.milliseconds(500)
   private static let pause = DispatchTimeInterval.milliseconds(500)
 
-  /// `changed` is called on a thread of its own when the file holds something else than the last time. The file's folder
-  /// has to be there.
+  /// Delivers to `changed`, on a thread of its own, each time the file's contents change. The file's folder has to
+  /// exist.
   public convenience init(
     _ file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
   ) throws(DiskError) {
@@ -244,8 +243,8 @@ public final class TokenFileWatch: Sendable {
     schedulePoll()
   }
 
-  /// Has the system tell what happens in the file's folder. What is thrown is why it does not: then changes are seen a
-  /// little later, and it is asked again.
+  /// Watches the file's folder. Throws the reason if the system gives no watch: changes are seen a little later then,
+  /// and it is asked again.
   public func watchFolder() throws(DiskError) {
     guard watcher.withLock({ $0 == nil }) else { return }
     // Any name: a file may also change by a link in its folder.
@@ -274,9 +273,9 @@ public final class TokenFileWatch: Sendable {
     if isNews { check() }
   }
 
-  /// What the file holds now; told from here on is only something else.
+  /// Reads the file; only later changes are delivered from here on.
   public func load() throws(TokenFileError) -> [TokenRecord]? {
-    // In turn with what is told, so that neither takes the other's place.
+    // On the queue, so that this read and deliveries keep their order.
     let now = queue.sync {
       let now = read()
       seen.withLock { $0.delivered = now }
@@ -285,8 +284,8 @@ public final class TokenFileWatch: Sendable {
     return try now.get()
   }
 
-  /// Hands on what the file holds, changed or not, on the thread of `changed` and in its place; returns at once. What may
-  /// be on its way out or in is handed on after the second look.
+  /// Delivers the file's contents, changed or not, to `then` on the thread of `changed`; returns at once. Doubtful
+  /// contents are delivered after the recheck.
   public func read(_ then: @escaping @Sendable (TokenFileContents) -> Void) {
     queue.async { [self] in
       seen.withLock { $0.pendingRead = then }
@@ -337,7 +336,7 @@ public final class TokenFileWatch: Sendable {
 }
 
 extension Result<[TokenRecord]?, TokenFileError> {
-  /// Whether the disk refused, which it may not do the next time though nobody changes the file.
+  /// True if the disk refused, which may change without a change of the file.
   fileprivate var isOfDisk: Bool {
     if case .failure(.disk) = self { true } else { false }
   }
