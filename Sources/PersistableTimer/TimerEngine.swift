@@ -2,12 +2,13 @@ import Foundation
 import Synchronization
 import TimerCore
 
-/// What tells the time. Its closure is the user's, who gave it to be called on any thread.
+/// The source of the current time. Its closure is the user's, who gave it to be called on any thread.
 struct Clock: @unchecked Sendable {
   let now: () -> Date
 }
 
-/// What is behind a `PersistableTimer`: its streams, and the task that ticks while a timer runs and somebody listens.
+/// The implementation of a `PersistableTimer`: its streams, and the task that ticks while a timer runs and has
+/// listeners.
 final class TimerEngine: Sendable {
   private let id: String?
   private let runs: TimerRuns
@@ -57,8 +58,8 @@ final class TimerEngine: Sendable {
   /// A zero is waited for in parts, since the clock may be set meanwhile.
   private static let zeroWaitMax: Seconds = 1
 
-  /// So early a wake-up is no tick yet: the clock that tells the time and the one that wakes differ by little. One that
-  /// differs by more is a test's, and its ticks come by the other clock alone.
+  /// A wake-up this early is no tick yet: the clock of the timer and the one that wakes the task differ by little. A
+  /// test's clock may differ by more; then ticks only follow the clock that wakes.
   private static let earlyMax: Seconds = 0.05
 
   init(id: String?, runs: TimerRuns, emitsTimes: Bool, interval: TimeInterval, clock: Clock) {
@@ -85,7 +86,7 @@ final class TimerEngine: Sendable {
 
   func ends() -> AsyncStream<TimerState> {
     let (stream, continuation) = AsyncStream.makeStream(of: TimerState.self)
-    // An end that nobody was there to hear is told to the first who listens.
+    // The first listener receives an end that had no listener before.
     listen(continuation, .ends) { state in tellZero(&state, at: Instant(clock.now())) }
     return stream
   }
@@ -163,7 +164,7 @@ final class TimerEngine: Sendable {
   }
 
   private func show(_ run: RestoreTimerData, at now: Date, _ state: inout State) {
-    // A crossing since the last tick is told before what comes after it.
+    // A crossing since the last tick is sent before anything after it.
     tellZero(&state, at: Instant(now))
     state.run = run
     state.streams.times.yield(run.elapsedTimeAndStatus(now: now))
@@ -181,7 +182,7 @@ final class TimerEngine: Sendable {
 
   // MARK: Ticking
 
-  /// Sees to it that a task ticks if, and only if, there is something to tell and somebody to tell it to.
+  /// Keeps a task ticking if, and only if, there is something to send and a listener.
   private func schedule(_ state: inout State) {
     state.ticker?.task.cancel()
     state.ticker = nil
@@ -208,7 +209,7 @@ final class TimerEngine: Sendable {
       guard let due = [tick, zero].compactMap(\.self).min() else { return nil }
       state.ticker?.due = due
       state.ticker?.isTickDue = due == tick
-      // A zero may have passed before this task came to its turn.
+      // A zero may have passed before this task was scheduled.
       let wait = due == tick ? due - now : min(max(due - now, .zero), Self.zeroWaitMax)
       return .microseconds(wait.microseconds)
     }
@@ -224,10 +225,10 @@ final class TimerEngine: Sendable {
       if early > .zero, early < Self.earlyMax || !ticker.isTickDue { return [] }
       tellZero(&state, at: Instant(now))
       do { state.run = try runs.run(id) } catch PersistableTimerClientError.timerHasNotStarted {
-        // Somebody else finished the timer.
+        // Another owner of the data source finished the timer.
         return forget(&state)
       } catch {
-        // What can't be read now may be at the next tick; time passes all the same.
+        // A value that can't be read now may be readable at the next tick; time passes all the same.
       }
       tellZero(&state, at: Instant(now))
       if ticker.isTickDue, let run = state.run {

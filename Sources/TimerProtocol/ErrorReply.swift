@@ -8,7 +8,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   case unauthorized, forbidden, tooManyTimers, tooManySubscriptions, rateLimited
   case storageFailed, shuttingDown
 
-  /// Whether the same request may do later what it does not do now.
+  /// True if the same request may succeed later.
   public var isRetryable: Bool {
     switch self {
     case .rateLimited, .storageFailed, .shuttingDown: true
@@ -33,7 +33,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   }
 }
 
-/// The one place where errors become words: what is wrong, and what would be right.
+/// An error with its message: what is wrong, and what would be right. All errors get their words here.
 public struct ErrorReply: Error, Hashable, Sendable {
   public let code: ErrorCode
   public let message: String
@@ -103,7 +103,7 @@ extension ErrorReply {
     }
   }
 
-  /// The disk refused a change; what it said is for the server's log.
+  /// The disk refused a change; the disk's own error goes to the server's log.
   public static let storageFailed = ErrorReply(
     .storageFailed, "the change could not be written to disk and was not made; try again")
   /// The server takes its leave.

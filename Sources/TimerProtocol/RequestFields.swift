@@ -129,7 +129,7 @@ struct RequestFields {
     return title
   }
 
-  /// What the one who speaks is to be shown; nil, for an empty text or null, takes it away.
+  /// The message for the speaker; nil, for an empty text or null, clears it.
   func speakerText() throws(ErrorReply) -> SpeakerText? {
     guard object["text"] != .null else { return nil }
     guard let text = try string("text") else { throw missing("text", "a string, or null to clear") }
@@ -170,7 +170,7 @@ struct RequestFields {
     guard let number = try number("seconds") else {
       throw missing("seconds", "a number of seconds")
     }
-    // What is too much depends on the timer: the rules know.
+    // The upper limit depends on the timer, so the timer's rules check it.
     return Seconds(clamping: number)
   }
 
@@ -184,7 +184,7 @@ struct RequestFields {
 
   func instant(_ name: String) throws(ErrorReply) -> Instant? {
     guard let number = try number(name) else { return nil }
-    // What no clock says is out of range too; the rule that bounds it has the words.
+    // An instant that no clock shows is out of range too; the timer's rules have the error message.
     return Instant(Seconds(clamping: number))
   }
 
