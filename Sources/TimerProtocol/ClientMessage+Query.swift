@@ -11,7 +11,7 @@ extension ClientMessage {
       for field in fields { try Self.add(field.name, field.value, to: &object) }
       for item in query {
         guard object.add(item.name, try Self.value(of: item.name, item.value)) else {
-          throw .badRequest("\(quoted(item.name)) stands in the URL twice; give each field once")
+          throw .badRequest("\(quoted(item.name)) appears in the URL twice; give each field once")
         }
       }
     } catch {

@@ -183,7 +183,7 @@ extension ClientMessage {
     _ name: String, _ value: JSONValue, to object: inout JSONObject
   ) throws(ErrorReply) {
     guard object.add(name, value) else {
-      throw .badRequest("\"\(name)\" is told by the path or a header; leave it out of the body")
+      throw .badRequest("\"\(name)\" is set by the path or a header; leave it out of the body")
     }
   }
 }

@@ -61,7 +61,7 @@ extension ErrorReply {
     case .timerHasNotPaused:
       self.init(.timerHasNotPaused, "timer \(name) is running; only a paused one can be resumed")
     case .timerAlreadyPaused:
-      self.init(.timerAlreadyPaused, "timer \(name) is paused already; send \"resume\" to go on")
+      self.init(.timerAlreadyPaused, "timer \(name) is paused already; send \"resume\" to continue")
     case .timerAlreadyStarted:
       self.init(
         .timerAlreadyStarted,
@@ -74,7 +74,7 @@ extension ErrorReply {
     case .tooManyLaps:
       self.init(
         .outOfRange,
-        "timer \(name) has \(TimerLimits.lapsMax) laps, the most that are kept; \"reset\" or a new "
+        "timer \(name) has \(TimerLimits.lapsMax) laps, the maximum; \"reset\" or a new "
           + "\"start\" clears them",
         limit: Seconds(microseconds: Int64(TimerLimits.lapsMax) * 1_000_000))
     case .unknownTimer:
@@ -82,12 +82,12 @@ extension ErrorReply {
     case .revisionMismatch(let current):
       self.init(
         .revisionMismatch,
-        "timer \(name) is at revision \(current); look at it again, then send that as \"ifRevision\""
+        "timer \(name) is at revision \(current); read it again, then send that as \"ifRevision\""
       )
     case .runMismatch:
       self.init(
         .runMismatch,
-        "timer \(name) is in another run than the one of \"ifRun\"; look at it again, then send its "
+        "timer \(name) is in another run than the one of \"ifRun\"; read it again, then send its "
           + "\"run\", or 0 where it has none")
     case .outOfRange(let field, let limit):
       self.init(

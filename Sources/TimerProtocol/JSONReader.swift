@@ -64,7 +64,7 @@ struct JSONReader {
         throw Failure(reason: "an object with more than \(Self.membersMax) members")
       }
       guard object.add(name, member) else {
-        throw Failure(reason: "\(quoted(name)) stands there twice; give each field once")
+        throw Failure(reason: "\(quoted(name)) appears twice; give each field once")
       }
     } while consume(UInt8(ascii: ","))
     guard consume(UInt8(ascii: "}")) else { throw failure("a comma or a closing brace") }

@@ -103,7 +103,7 @@ struct RequestFields {
 
   private func timerID(_ name: String) throws(ErrorReply) -> TimerID {
     guard let id = TimerID(name) else {
-      throw .badRequest("\(quoted(name)) is no timer's name here: \(TimerID.rule)")
+      throw .badRequest("\(quoted(name)) is not a valid timer name: \(TimerID.rule)")
     }
     return id
   }

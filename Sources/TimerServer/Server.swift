@@ -62,7 +62,7 @@ public final class Server {
     do { try writer.watch(settings.dataFolder) } catch {
       log.write(
         .warning,
-        "the data folder is looked through each second, since the system does not tell who edits its files: "
+        "the data folder is scanned each second, since the system gives no watch: "
           + "\(error)\(error.advice)")
     }
     if !actions.writes.isEmpty {
@@ -198,13 +198,13 @@ public enum ServerFailure: Error, CustomStringConvertible {
     switch self {
     case .dataFolder(let path, let why), .newerData(let path, let why):
       "the data folder \(path) can't be used: \(why)"
-    case .tokens(let path, let why): "the file of tokens \(path) can't be used: \(why)"
-    case .signals(let why): "signals can't be taken: \(why)"
+    case .tokens(let path, let why): "the token file \(path) can't be used: \(why)"
+    case .signals(let why): "signals can't be handled: \(why)"
     case .page(let path, let why): "the web folder \(path) can't be used: \(why)"
     case .listening(.addressInUse(let address, let port)):
-      "port \(port) on \(address) is in use by another program; give another one by --port"
+      "port \(port) on \(address) is in use by another program; choose another one with --port"
     case .listening(.addressNotAvailable(let address, _)):
-      "\(address) is no address of this machine; give one by --listen"
+      "\(address) is not an address of this machine; choose one with --listen"
     case .listening(.permissionDenied(let address, let port)):
       "no permission to listen on \(address) port \(port); ports from 1024 on need none"
     case .listening(.unusableCertificate(let why)): why

@@ -46,7 +46,7 @@ public enum TransportRefusal: String, Sendable, CaseIterable {
   case slowWebSocket
   /// More waited for all readers together than may: the one with the most was closed, a WebSocket with 1013.
   case unreadBytesTotal
-  /// A WebSocket took nothing for too long of what waited for it, and was dropped.
+  /// A WebSocket read nothing for too long of what waited for it, and was dropped.
   case stalled
   /// No TLS was spoken, or none that is spoken here: an alert, or 400.
   case tlsHandshake

@@ -55,7 +55,8 @@ struct ServeOptions {
     case "--origin":
       guard settings.access.addOrigin(value) else {
         throw UsageError(
-          "--origin has to be a scheme, a host and no path, as in https://show.example, or null or file://, not '\(value)'"
+          "--origin has to be a scheme, a host and no path, as in https://show.example, or null or file://, "
+            + "not '\(value)'"
         )
       }
     case "--anonymous": settings.anonymousRole = try Self.role(value)
@@ -80,8 +81,8 @@ struct ServeOptions {
     guard try store.list().isEmpty else { return }
     let place = settings.reachableAddress ?? "a server behind a proxy"
     throw UsageError(
-      "\(place) can be reached by others, and nobody is asked who he is: make a token by "
-        + "'timersync token add', say '--anonymous view' or '--anonymous control' if that is meant, or "
+      "\(place) can be reached by others without a token: make one with "
+        + "'timersync token add', use '--anonymous view' or '--anonymous control' to allow that, or "
         + "listen on 127.0.0.1")
   }
 }
@@ -100,7 +101,7 @@ extension ServeOptions {
     guard let share = folder("XDG_DATA_HOME") ?? folder("HOME").map({ $0 + "/.local/share" })
     else {
       throw UsageError(
-        "no folder to keep the timers in: give one by '--data FOLDER', since HOME names none")
+        "no data folder: give one with '--data FOLDER', since HOME is not set")
     }
     return share + "/timersync"
   }

@@ -20,7 +20,7 @@ struct TokenCommand {
   private func show(_ secret: String, of name: String) throws(OutputFailure) {
     do { try StandardStreams.print(secret) } catch {
       do { try options.store.withdraw(secret) } catch let obstacle {
-        throw error.with("nobody has seen the token \(name), which is in the list: \(obstacle)")
+        throw error.with("the token \(name) was not shown, but is still in the list: \(obstacle)")
       }
       throw error.with("no token was made")
     }

@@ -131,8 +131,8 @@ enum AccessRefusal: Equatable, Sendable {
       "the Host header names none of this server's names; start it with --host NAME to add one"
     case .origin:
       "pages of another origin may not use this server; start it with --origin ORIGIN to allow one"
-    case .crossSiteChange: "pages of another site may not press buttons here"
-    case .prefetch: "a page that is fetched ahead changes nothing; open it"
+    case .crossSiteChange: "pages of another site may not change timers by GET"
+    case .prefetch: "a prefetched page changes nothing; open it"
     }
   }
 }

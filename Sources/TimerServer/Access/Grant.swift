@@ -36,7 +36,8 @@ struct Grant: Equatable, Sendable {
   func checkSeesAll() throws(ErrorReply) {
     try check(.view)
     guard seesAll else {
-      throw ErrorReply(.forbidden, "this token is held to some timers, and this is about all")
+      throw ErrorReply(
+        .forbidden, "this token is limited to some timers, and this request is about all of them")
     }
   }
 
@@ -62,18 +63,19 @@ struct Grant: Equatable, Sendable {
   func check(_ needed: Role) throws(ErrorReply) {
     guard role < needed else { return }
     guard role == .none else {
-      throw ErrorReply(.forbidden, "role \"view\" may look, not change; authenticate for more")
+      throw ErrorReply(
+        .forbidden, "role \"view\" is read-only; authenticate with a control token to make changes")
     }
     throw ErrorReply(
       .unauthorized,
-      "a token is needed here: connect with one, or send {\"command\":\"authenticate\",\"token\":…}"
+      "a token is required: connect with one, or send {\"command\":\"authenticate\",\"token\":…}"
     )
   }
 
   private func check(_ ids: [TimerID]) throws(ErrorReply) {
     guard scope.contains(ids) else {
       throw ErrorReply(
-        .forbidden, "this token is held to other timers; \"list\" shows those that it may see")
+        .forbidden, "this token is limited to other timers; \"list\" shows them")
     }
   }
 }

@@ -17,7 +17,7 @@ final class TokenSource {
     (path, self.log) = (file.path, log)
     let post: @Sendable (TokenFileContents) -> Void = { [mailbox] contents in
       do { mailbox.post(try Self.book(contents.get(), file.path)) } catch {
-        log.write(.error, "\(error); the tokens stay as they were")
+        log.write(.error, "\(error); the previous tokens stay valid")
       }
     }
     self.post = post
@@ -45,7 +45,7 @@ final class TokenSource {
     do throws(DiskError) { try watch.watchFolder() } catch {
       log.write(
         .warning,
-        "the file of tokens is looked at twice a second, since the system does not tell of its changes: "
+        "the token file is checked twice a second, since the system gives no watch: "
           + "\(error)\(error.advice)")
     }
   }
@@ -59,7 +59,7 @@ final class TokenSource {
   /// reported once a second check confirms it.
   func reload() {
     watch.read { [path, log, post] contents in
-      if case .success(nil) = contents { log.write(.info, "there is no file of tokens at \(path)") }
+      if case .success(nil) = contents { log.write(.info, "there is no token file at \(path)") }
       post(contents)
     }
   }

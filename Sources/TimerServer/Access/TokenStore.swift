@@ -110,7 +110,7 @@ public enum TokenFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case .invalid(let why): why
     case .taken(let name): "there is a token named \(name) already; remove it first"
     case .unknown(let name): "there is no token named \(name); 'timersync token list' shows all"
-    case .file(let path, let why): "the file of tokens \(path) can't be used: \(why)"
+    case .file(let path, let why): "the token file \(path) can't be used: \(why)"
     }
   }
 }

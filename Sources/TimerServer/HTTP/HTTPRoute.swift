@@ -94,7 +94,7 @@ extension HTTPRoute {
     default:
       throw Refusal(
         405,
-        "a timer is read by GET and forgotten by DELETE; commands go by POST to "
+        "read a timer by GET, remove it by DELETE, and send commands by POST to "
           + "/api/timers/NAME/COMMAND",
         allow: path.count >= 2 ? "GET, HEAD, POST, DELETE" : "GET, HEAD, DELETE")
     }
@@ -116,7 +116,7 @@ extension HTTPRoute {
     let path = request.path
     guard looksLikeChangeByGet(request), let command = path.last else { return nil }
     guard request.method == "GET" else {
-      throw Refusal(405, "a command goes by POST, or by GET here", allow: "GET, POST")
+      throw Refusal(405, "send commands by POST, or by GET on this server", allow: "GET, POST")
     }
     let name = path[2..<path.count - 1].joined(separator: "/")
     let query = request.query.filter { $0.name != "token" }

@@ -23,7 +23,8 @@ extension Hub {
   ) throws(ErrorReply) -> Token {
     guard let tokens else {
       throw ErrorReply(
-        .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
+        .unauthorized, "this server has no tokens; continue without one, with the \"role\" of hello"
+      )
     }
     // The check comes before the token is looked up, which is what a wrong one costs.
     guard !handshakeBudgets.isOverdrawn(peer.network, at: now) else {
@@ -36,9 +37,9 @@ extension Hub {
       handshakeBudgets.charge(RequestCost.wrongToken, to: peer.network, at: now)
       actions.refusals.append(.wrongToken)
       actions.log(
-        .debug, "a token that is not known, or no longer, was presented from \(peer.address)")
+        .debug, "an unknown or expired token was presented from \(peer.address)")
       throw ErrorReply(
-        .unauthorized, "this token is not known here, or no longer; ask for a new one")
+        .unauthorized, "this token is unknown or has ended; ask for a new one")
     }
     return token
   }
@@ -195,8 +196,8 @@ enum CloseReason: String, CaseIterable {
     switch self {
     case .token: "wrong token, or one that was removed, changed or ended"
     case .rate: "too many requests"
-    case .handshakes: "too many connections at once from this address; come back later"
-    case .restored: "the timers were restored; come back"
+    case .handshakes: "too many connections at once from this address; reconnect later"
+    case .restored: "the timers were restored; reconnect"
     }
   }
 }

@@ -142,21 +142,24 @@ extension Hub {
       timer.runChangedAt = now
       guard !timer.isSame(as: timerTable.latest(id)) else { return }
       apply([Proposal(id: id, after: timer, cause: .external)], at: now, &actions)
-      actions.log(.info, "the file of timer \(id.name) was edited, and loaded")
+      actions.log(.info, "the file of timer \(id.name) was edited and reloaded")
     case .removed(let id):
       quarantine.remove(id)
       guard timerTable.latest(id) != nil else { return }
       apply([Proposal(id: id, after: nil, cause: .external)], at: now, &actions)
-      actions.log(.info, "the file of timer \(id.name) was removed, and the timer forgotten")
+      actions.log(.info, "the file of timer \(id.name) was deleted, and its timer removed")
     case .released(let id):
       quarantine.remove(id)
-      actions.log(.info, "the file in the place of timer \(id.name)'s is gone, and its own is back")
+      actions.log(
+        .info,
+        "the file that blocked timer \(id.name) is gone, and the timer's own file is written again")
     case .damaged(let fault) where fault.movedTo != nil:
-      actions.log(.warning, "\(fault.fileName) gave way to a change of its timer\(fault.place)")
+      actions.log(.warning, "\(fault.fileName) was replaced by a change of its timer\(fault.place)")
     case .damaged(let fault):
       quarantine.add(fault)
       actions.log(
-        .error, "\(fault.fileName) was edited, and can't be loaded: \(fault.fault); the timer stays"
+        .error,
+        "\(fault.fileName) was edited and can't be loaded: \(fault.fault); the timer keeps its state"
       )
     }
   }

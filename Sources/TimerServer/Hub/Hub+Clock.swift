@@ -21,7 +21,7 @@ extension Hub {
     counters.clockSteps += 1
     actions.log(
       .warning,
-      "the wall clock was \(before) the server clock, and is \(Self.words(offset)) it now; no timer moves"
+      "the wall clock was \(before) the server clock, and is \(Self.words(offset)) it now; timers are not affected"
     )
     enforceTokens(at: now, &actions)
     storeClockIfDue(at: now, &actions)

@@ -49,8 +49,8 @@ extension Hub {
   var sharedRateExceeded: ErrorReply {
     ErrorReply(
       .rateLimited,
-      "more than \(options.sharedRequests.perSecond) requests a second from your address or token, over all connections; "
-        + "wait a second, and send fewer")
+      "more than \(options.sharedRequests.perSecond) requests a second from your address or token, "
+        + "over all connections; wait a second, and send fewer")
   }
 
   /// The expected cost of a request beside reading it, for a sender with this scope.
@@ -191,5 +191,5 @@ extension Hub {
 
   private static let closedBeforeAnswer = ErrorReply(
     .shuttingDown,
-    "the connection is closed before it was this request's turn; connect again and repeat it")
+    "the connection closed before this request was handled; reconnect and repeat it")
 }

@@ -82,14 +82,14 @@ extension Hub {
       throw Postponed(
         error: ErrorReply(
           .storageFailed,
-          "the file of this timer could not be read and was put aside (\(why)); send \"start\" once more, or "
-            + "with \"force\":true, to begin anew"))
+          "the file of this timer was damaged and is in quarantine (\(why)); send \"start\" again, or "
+            + "with \"force\":true, to start over"))
     }
     if timerTable.latest(id) == nil, timerTable.latestCount >= options.timersMax {
       throw Postponed(
         error: ErrorReply(
           .tooManyTimers,
-          "there are \(options.timersMax) timers, the most allowed; remove one first"))
+          "there are \(options.timersMax) timers, the maximum; remove one first"))
     }
     let ticket = apply([proposal], named: named, at: now, &actions)
     timerTable.wait(
@@ -152,7 +152,7 @@ extension Hub {
     guard entry.matches(named) else {
       throw Postponed(
         error: ErrorReply(
-          .badRequest, "this \"requestId\" stands for another request; give each its own"))
+          .badRequest, "this \"requestId\" was used for another request; use a new one"))
     }
     switch entry.state {
     case .pending(let ticket):

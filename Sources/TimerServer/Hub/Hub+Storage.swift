@@ -18,7 +18,7 @@ extension Hub {
   mutating func logStorageIfDue(at now: Instant, _ actions: inout HubActions) {
     switch storageLog.popNews(at: now) {
     case .trouble(let trouble):
-      actions.log(.error, "changes are not stored, and refused: \(trouble)")
+      actions.log(.error, "changes can't be stored and are refused: \(trouble)")
     case .end: actions.log(.info, "changes are stored again")
     case nil: break
     }
@@ -45,7 +45,7 @@ extension Hub {
   ) {
     actions.log(
       .warning,
-      "another data folder was put in place; its \(contents.timers.count) timers count now")
+      "the data folder was replaced; its \(contents.timers.count) timers are in use now")
     for remark in contents.remarks { actions.log(.warning, remark) }
     for fault in contents.faults { actions.log(.error, fault.line) }
     // Writes under way were decided for the previous folder, which is gone.
@@ -117,6 +117,6 @@ extension FileFault {
 
   /// Where it is, as the end of a line.
   var place: String {
-    movedTo.map { "; it is in \($0) now" } ?? (fault.isDamage ? "" : "; it stays where it is")
+    movedTo.map { "; it was moved to \($0)" } ?? (fault.isDamage ? "" : "; it was left in place")
   }
 }

@@ -56,7 +56,7 @@ struct SubscriptionQuery: Equatable {
     var ids: [TimerID] = []
     for name in names {
       guard let id = TimerID(name) else {
-        throw ErrorReply(.badRequest, "\"timer\" in the URL is no timer's name: \(TimerID.rule)")
+        throw ErrorReply(.badRequest, "\"timer\" in the URL is not a valid name: \(TimerID.rule)")
       }
       ids.append(id)
     }
@@ -69,7 +69,7 @@ struct SubscriptionQuery: Equatable {
   private static func parts(_ items: [QueryItem]) throws(ErrorReply) -> Bool {
     guard let item = items.first else { return false }
     guard items.count == 1, item.value == "1" || item.value == "0" else {
-      throw ErrorReply(.badRequest, "\"parts\" in the URL has to be one 1 or 0")
+      throw ErrorReply(.badRequest, "\"parts\" in the URL has to be 1 or 0, once")
     }
     return item.value == "1"
   }

@@ -73,7 +73,7 @@ extension TimerFolder {
     }
     if origin == .foreign {
       start.remarks.append(
-        "the data folder is a copy of another one, or its history is damaged: it begins a history of its own"
+        "the data folder is a copy of another one, or its history is damaged: it gets a new history"
       )
     }
     self.lock = lock
@@ -163,7 +163,7 @@ extension TimerFolder {
     case .newerVersion(let version): throw .newer(file: name.text, version: version)
     case nil where isByOthers || change.isGoneAlready:
       start?.remarks.append(
-        "\(name) was put there by others after the last change: it counts, and not the log's last state"
+        "\(name) was changed by others after the log's last entry, so the file is used"
       )
     // An unreadable file is as old as the log says, so later answered changes count.
     case nil, .malformed, .contradiction, .unreadable:
@@ -179,7 +179,7 @@ extension TimerFolder {
     guard change.contents != nil else { return folder.keepWhenReplaced(name) }
     start?.damaged.append(name)
     start?.faults.append(FileFault(fileName: name, fault: fault))
-    start?.remarks.append("the timer of \(name) was in the log, and goes on as it was")
+    start?.remarks.append("the timer of \(name) was restored from the log")
   }
 
   /// Protects a file of another program; the timer's next contents stay in the log.

@@ -198,7 +198,7 @@ final class HTTPExchange: BacklogReader {
   private func advance() {
     guard stream.fault == nil else {
       return refuse(
-        .tlsHandshake, HTTPReply.plain(400, "TLS is spoken here: https:// and wss://."))
+        .tlsHandshake, HTTPReply.plain(400, "This port speaks TLS: use https:// or wss://."))
     }
     while phase == .reading, !stream.input.isEmpty {
       parser.consume(from: &stream.input)

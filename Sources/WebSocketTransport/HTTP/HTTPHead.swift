@@ -72,7 +72,7 @@ struct HTTPHead: Equatable {
       return
     }
     guard !Self.singular.contains(name) else {
-      throw .malformed("the header \(name) is there twice")
+      throw .malformed("the header \(name) appears twice")
     }
     headers[name] = "\(earlier), \(value)"
   }
@@ -80,10 +80,10 @@ struct HTTPHead: Equatable {
   private func check() throws(HTTPRefusal) {
     let host = headers["host"]
     guard host != nil || !isVersion11, host?.utf8.contains(where: isBlank) != true else {
-      throw .malformed("HTTP/1.1 wants a Host header, of one word")
+      throw .malformed("HTTP/1.1 requires a Host header of one word")
     }
     if let coding = headers["transfer-encoding"] {
-      guard isVersion11 else { throw .malformed("Transfer-Encoding goes with HTTP/1.1") }
+      guard isVersion11 else { throw .malformed("Transfer-Encoding requires HTTP/1.1") }
       guard coding.lowercased() == "chunked" else { throw .coding }
     }
   }

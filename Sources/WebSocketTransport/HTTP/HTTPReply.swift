@@ -22,7 +22,7 @@ enum HTTPReply {
 
   static func unknownMethod(_ status: Int) -> HTTPResponse {
     plain(
-      status, "This method is not known here.",
+      status, "This method is not supported.",
       [HTTPHeader("Allow", methods.joined(separator: ", "))])
   }
 

@@ -50,9 +50,9 @@ extension ServiceLoop {
     case let connection as Connection:
       (options.peerLog ?? options.log)(
         .info,
-        "connection \(connection.id.number) is closed: \(waiting) bytes wait for it, and too many for all"
+        "connection \(connection.id.number) is closed: \(waiting) bytes wait for it, and too many for all readers"
       )
-      closeSlowReader(connection, reason: "too much waits to be read")
+      closeSlowReader(connection, reason: "too many unread bytes")
     case let exchange as HTTPExchange: exchange.abort()
     default: break
     }
@@ -94,7 +94,7 @@ extension ServiceLoop {
     case let connection as Connection:
       (options.peerLog ?? options.log)(
         .info,
-        "connection \(connection.id.number) took nothing for \(options.stallSeconds) s and is dropped"
+        "connection \(connection.id.number) read nothing for \(options.stallSeconds) s and is dropped"
       )
       count(.stalled)
       abort(connection)

@@ -31,7 +31,7 @@ extension ServiceLoop {
       } catch {
         guard entry.isOptional, case .addressNotAvailable = error else { throw error }
         if place.isMain {
-          options.log(.info, "this machine has no IPv6, so localhost is 127.0.0.1 alone")
+          options.log(.info, "this machine has no IPv6, so localhost is 127.0.0.1 only")
         }
       }
     }

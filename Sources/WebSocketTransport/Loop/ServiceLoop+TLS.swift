@@ -27,12 +27,12 @@ extension ServiceLoop {
     do {
       tls = try TLSContext(files)
       guard isMain else { return true }
-      options.log(.info, "the TLS certificate \(files.certificatePath) is read anew")
+      options.log(.info, "the TLS certificate \(files.certificatePath) was reloaded")
       tls?.warnOfAge(options)
       return true
     } catch {
       let why = if case .unusableCertificate(let why) = error { why } else { "\(error)" }
-      options.log(.error, "\(why); the one read before stays in use")
+      options.log(.error, "\(why); the previous one stays in use")
       return false
     }
   }
@@ -44,7 +44,7 @@ extension TLSContext {
     guard let secondsLeft, let path = options.tls?.certificatePath, secondsLeft < 7 * 86_400 else {
       return
     }
-    let when = secondsLeft < 0 ? "is out of date" : "ends in \(secondsLeft / 3_600) hours"
+    let when = secondsLeft < 0 ? "has expired" : "expires in \(secondsLeft / 3_600) hours"
     options.log(.warning, "the TLS certificate \(path) \(when)")
   }
 }

@@ -62,7 +62,7 @@ extension ServiceLoop {
     guard connection.isTooFarBehind(bytesMax: options.unsentBytesMax) else { return }
     options.log(.debug, "connection \(connection.id.number) reads too slowly and is closed")
     count(.slowWebSocket)
-    closeSlowReader(connection, reason: "too slow a reader", isBroadcasting: isBroadcasting)
+    closeSlowReader(connection, reason: "reads too slowly", isBroadcasting: isBroadcasting)
   }
 
   /// Closes a connection for which too much waits, and keeps nothing of it but what libwebsockets has.
@@ -173,7 +173,7 @@ extension ServiceLoop {
       guard socket.writePing() else { return drop(connection) }
       armDeadline(.liveness(connection.id), afterMilliseconds: pingMilliseconds)
     } else {
-      options.log(.debug, "connection \(connection.id.number) is silent and is dropped")
+      options.log(.debug, "connection \(connection.id.number) did not answer a ping and is dropped")
       count(.pingTimeout)
       drop(connection)
     }
@@ -208,7 +208,7 @@ extension ServiceLoop: WebSocketListener {
   private func refusal(
     of addressSlot: AddressCounts.Slot?, after earlier: Int
   ) -> (code: CloseCode, reason: String)? {
-    if isStopping { return (.goingAway, "the server stops") }
+    if isStopping { return (.goingAway, "the server is stopping") }
     if addressSlot?.isOverLimit == true {
       count(.tooManyPerAddress)
       return (.tryAgainLater, "too many connections from this address")
@@ -227,7 +227,7 @@ extension ServiceLoop: WebSocketListener {
     connection.isPingOutstanding = false
     if isBinary, !options.acceptsBinary {
       count(.binaryMessage)
-      return refuse(connection, .unsupportedData, reason: "messages are text")
+      return refuse(connection, .unsupportedData, reason: "messages must be text")
     }
     guard connection.incoming.count + piece.count <= options.messageBytesMax else {
       count(.messageTooLong)
@@ -240,7 +240,7 @@ extension ServiceLoop: WebSocketListener {
     let isOfPieces = connection.incoming.count > piece.count
     // libwebsockets checks each piece, but not that the last character is whole when an empty one ends it.
     guard isBinary || !isOfPieces || validUTF8(connection.incoming) != nil else {
-      return refuse(connection, .invalidPayload, reason: "a message is UTF-8")
+      return refuse(connection, .invalidPayload, reason: "messages must be UTF-8")
     }
     connection.waitsForWriteable = isOfPieces
     let message = connection.incoming

@@ -101,8 +101,8 @@ public final class ServiceLoop {
     if place.isMain, descriptorLimits.webSocketsMax < options.connectionsMax {
       options.log(
         .warning,
-        "room for \(descriptorLimits.webSocketsMax) connections only: the limit of descriptors is \(descriptorLimits.limit), "
-          + "and each takes \(descriptorLimits.perWebSocket)")
+        "only \(descriptorLimits.webSocketsMax) connections fit: the descriptor limit is "
+          + "\(descriptorLimits.limit), and each connection takes \(descriptorLimits.perWebSocket)")
     }
     if place.isMain { tls?.warnOfAge(options) }
     webSockets.listener = self
@@ -271,7 +271,9 @@ public final class ServiceLoop {
     guard !isStopping else { return }
     isStopping = true
     for listener in listeners { listener.close() }
-    for connection in connections.all { close(connection, .goingAway, reason: "the server stops") }
+    for connection in connections.all {
+      close(connection, .goingAway, reason: "the server is stopping")
+    }
     for exchange in Array(exchanges.values) { exchange.stop() }
     drainTimer?.set(afterMicroseconds: options.drainMicroseconds)
   }

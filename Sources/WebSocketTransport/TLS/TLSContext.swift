@@ -22,7 +22,7 @@ import CLibssl
     if unsafe SSL_CTX_use_PrivateKey_file(raw, options.keyPath, SSL_FILETYPE_PEM) != 1 {
       let why = firstError()
       guard why == "key values mismatch" else {
-        let words = Self.wordsOfLocked.contains(why) ? "it is under a passphrase" : why
+        let words = Self.wordsOfLocked.contains(why) ? "it is encrypted with a passphrase" : why
         throw .unusableCertificate("the TLS key \(options.keyPath) can't be read: \(words)")
       }
     } else if unsafe SSL_CTX_check_private_key(raw) == 1 {

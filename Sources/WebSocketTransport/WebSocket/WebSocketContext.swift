@@ -38,7 +38,7 @@ protocol WebSocketListener: AnyObject {
   init(_ loop: EventLoop, subprotocol: String, descriptorsMax: Int) throws(TransportError) {
     // Without it libwebsockets does not start, and takes the process with it.
     guard FileManager.default.isReadableFile(atPath: "/dev/urandom") else {
-      throw .failed("/dev/urandom can't be read, and is needed; is /dev there, as in a chroot?")
+      throw .failed("/dev/urandom can't be read, but is needed; is /dev mounted, as in a chroot?")
     }
     self.loop = loop
     unsafe context = .allocate(capacity: 1)
@@ -60,7 +60,7 @@ protocol WebSocketListener: AnyObject {
       }, name, Unmanaged.passUnretained(self).toOpaque(), descriptorsMax, context)
     guard let made = unsafe made else {
       throw .failed(
-        "libwebsockets did not start; is its libuv plugin (libwebsockets-evlib-uv) there?")
+        "libwebsockets did not start; is its libuv plugin (libwebsockets-evlib-uv) installed?")
     }
     unsafe context.pointee = made
   }

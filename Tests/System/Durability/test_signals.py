@@ -293,7 +293,7 @@ def test_a_hang_up_reads_the_tokens_anew(tmp_path, threads):
     server = Server(tmp_path / "data", "--log-level", "info", "--threads", threads).start()
     try:
         server.process.send_signal(signal.SIGHUP)
-        server.logged("there is no file of tokens at ")
+        server.logged("there is no token file at ")
         secret = token(server, "add", "--name", "desk", "--role", "control")
         server.logged("1 tokens are known now")
         told = count(server, "1 tokens are known now")
@@ -303,10 +303,10 @@ def test_a_hang_up_reads_the_tokens_anew(tmp_path, threads):
         tokens = server.data / ".timersync/tokens.json"
         good = tokens.read_bytes()
         tokens.write_bytes(b"oops")
-        await_count(server, "the tokens stay as they were", 1)
-        told = count(server, "the tokens stay as they were")
+        await_count(server, "the previous tokens stay valid", 1)
+        told = count(server, "the previous tokens stay valid")
         server.process.send_signal(signal.SIGHUP)
-        await_count(server, "the tokens stay as they were", told + 1)
+        await_count(server, "the previous tokens stay valid", told + 1)
         with Session(server, f"?token={secret}") as session:
             session.ok("start", "tea", duration=60)
 

@@ -230,6 +230,6 @@ def test_a_mistyped_edit_is_kept_when_its_timer_changes(tmp_path, command):
                 until(lambda: len(list((server.data / "quarantine").glob("*"))) == number + 1, "it is put aside")
                 until(lambda: health(server)["faults"] == [], "it is no fault any more")
         assert {path.read_bytes() for path in (server.data / "quarantine").iterdir()} == set(kept)
-        assert str(server.data / "quarantine") in server.logged("gave way to a change of its timer")
+        assert str(server.data / "quarantine") in server.logged("was replaced by a change of its timer")
     finally:
         server.kill()

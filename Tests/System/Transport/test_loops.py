@@ -224,7 +224,7 @@ class TestStop:
         with running(*THREE) as server:
             with crowd(server) as (sockets, _):
                 server.tell(number)
-                assert {closing(ws) for ws in sockets} == {(1001, "the server stops")}
+                assert {closing(ws) for ws in sockets} == {(1001, "the server is stopping")}
 
     def test_open_requests_are_answered(self):
         with running(*THREE) as server:

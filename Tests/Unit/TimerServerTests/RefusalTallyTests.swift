@@ -18,7 +18,7 @@ import WebSocketTransport
     let later = (1...13).map { _ in tally.add(reason) }
 
     let advice =
-      "refused for the Host \"timer.example\"; if that is this server, start it with --host timer.example to let it in"
+      "refused for the Host \"timer.example\"; if that is this server, start it with --host timer.example to allow it"
     #expect(first == LogLine(level: .warning, text: "a request was \(advice)"))
     #expect(later == Array(repeating: nil, count: 13))
     #expect(tally.linesDue(at: start + 59).isEmpty)
@@ -71,8 +71,8 @@ import WebSocketTransport
     let lines = texts(tally.collect())
     #expect(
       lines == [
-        "992 requests in the last minute were refused for further Hosts; --host NAME lets a name of this server in",
-        "12 requests in the last minute were refused for further Origins; --origin ORIGIN lets another site's pages in",
+        "992 requests in the last minute were refused for other Hosts; --host NAME adds a name of this server",
+        "12 requests in the last minute were refused for other Origins; --origin ORIGIN allows another site's pages",
       ])
   }
 
@@ -100,7 +100,7 @@ import WebSocketTransport
       #expect(!line.unicodeScalars.contains { $0 == "\u{202e}" || $0 == "\n" })
       // Between the first quote and the last there is none that isn't marked.
       let quoted = try #require(line.firstIndex(of: "\""))
-      let inner = line[line.index(after: quoted)...].dropLast(" , which is no name of a host".count)
+      let inner = line[line.index(after: quoted)...].dropLast(" , which is not a host name".count)
       #expect(
         !inner.replacing("\\\\", with: "").replacing("\\\"", with: "").dropLast(2).contains("\""))
     }
@@ -115,7 +115,7 @@ import WebSocketTransport
 
     let line = tally.add(.access(.origin(field)))
 
-    #expect(try #require(line).text.contains(" \(option) to let them in"))
+    #expect(try #require(line).text.contains(" \(option) to allow them"))
     var rules = AccessRules()
     let isTaken = rules.addOrigin(String(option.dropFirst("--origin ".count)))
     #expect(isTaken)

@@ -101,8 +101,8 @@ private let nineHours: Seconds = 32_400
 
     #expect(
       bench.logged.filter { $0.contains("wall clock") } == [
-        "the wall clock was level with the server clock, and is 32400 s ahead of it now; no timer moves",
-        "the wall clock was 32400 s ahead of the server clock, and is 0.25 s behind it now; no timer moves",
+        "the wall clock was level with the server clock, and is 32400 s ahead of it now; timers are not affected",
+        "the wall clock was 32400 s ahead of the server clock, and is 0.25 s behind it now; timers are not affected",
       ])
     let metrics = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
     #expect(metrics.contains("\ntimersync_wall_clock_offset_seconds -0.25\n"))
