@@ -189,7 +189,7 @@ import TimerProtocol
     #expect(clientTime == .none)
   }
 
-  @Test func `to authenticate tells a token`() throws {
+  @Test func `to authenticate has a token`() throws {
     #expect(
       try request(#"{"command":"authenticate","token":"s3cret"}"#)
         == .authenticate(token: "s3cret"))

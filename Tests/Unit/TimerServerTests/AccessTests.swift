@@ -117,7 +117,7 @@ import WebSocketTransport
     #expect(isRefused(host: "localhost:8080", origin: origin))
   }
 
-  @Test func `know programs, which tell no origin`() {
+  @Test func `accept programs, which send no Origin`() {
     #expect(!isRefused(host: "localhost:8080"))
   }
 }

@@ -8,7 +8,7 @@ import WebSocketTransport
 @Suite struct `A budget of work` {
   private let limits = RequestBudget.Limits(perSecond: 4, refusalsMax: 100)
 
-  @Test func `is taken by what a request costs`() {
+  @Test func `is charged with the cost of a request`() {
     var budget = RequestBudget(limits, at: 0)
 
     #expect(budget.consume(cost: 15, at: 0) == .granted)
@@ -67,7 +67,7 @@ import WebSocketTransport
     #expect(replies == ["ok 1", "rateLimited 2", "ok 3"])
   }
 
-  @Test func `is told apart from a short one`() {
+  @Test func `is distinguished from a cheap one`() {
     var bench = bench(100)
     let connection = bench.connect()
 
@@ -188,7 +188,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `Those who come by one address` {
+@Suite struct `Connections of one address` {
   @Test func `have together no more than ten times what one has`() {
     var bench = HubBench.make { $0.requests.perSecond = 10 }
     let crowd = (0..<40).map { _ in bench.connect() }
@@ -207,7 +207,7 @@ import WebSocketTransport
     #expect(bench.heard(by: other).last == "ok 1")
   }
 
-  @Test func `are told so, and served again a little later`() {
+  @Test func `are refused with rateLimited, and served again a little later`() {
     var bench = HubBench.make { $0.requests.perSecond = 20 }
     let crowd = (0..<14).map { _ in bench.connect() }
     for connection in crowd {
@@ -253,7 +253,7 @@ import WebSocketTransport
     #expect(bench.heard(by: clients[4_999]) == ["hello", "subscribed"])
   }
 
-  @Test func `are turned back for a while when they bring nothing but wrong tokens`() throws {
+  @Test func `are rejected for a while after many wrong tokens`() throws {
     var bench = HubBench.withTokens()
     let thief = bench.connect(token: "wall")
     for _ in 0..<1_100 {
@@ -279,7 +279,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `Costly work` {
+@Suite struct `Costly work in the fair queue` {
   /// A list of this many takes 1.9 ms by the hub's reckoning, so that six of them are a row.
   private func bench() -> HubBench {
     var bench = HubBench.make { $0.timersMax = 1_000 }
@@ -364,7 +364,7 @@ import WebSocketTransport
     #expect(later > 0)
   }
 
-  @Test func `comes behind no change of the same connection that is told to all`() {
+  @Test func `is not overtaken by a later change of the same connection`() {
     var bench = bench()
     for _ in 0..<10 { bench.send(#"{"command":"list"}"#, from: bench.connect()) }
     let other = bench.subscriber(to: "tea")
@@ -384,7 +384,7 @@ import WebSocketTransport
     #expect(bench.hub.workQueue.isEmpty)
   }
 
-  @Test func `of those who have gone is passed over, a few at a time`() {
+  @Test func `of closed connections is skipped, a few at a time`() {
     var bench = bench()
     let gone = (0..<200).map { _ in bench.connect() }
     for connection in gone { bench.send(#"{"command":"list"}"#, from: connection) }
@@ -398,7 +398,7 @@ import WebSocketTransport
     #expect(bench.hub.workQueue.isEmpty)
   }
 
-  @Test func `is forgotten with whoever asked for it, and holds nobody back for ever`() {
+  @Test func `is dropped with its connection, and pauses no connection for ever`() {
     var bench = HubBench.make {
       $0.timersMax = 1_000
       $0.repliesMax = 4
@@ -419,8 +419,8 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `What a connection heard before` {
-  @Test func `is forgotten of the oldest, however many names it goes through`() throws {
+@Suite struct `The replay history of a connection` {
+  @Test func `drops its oldest entries, however many names it goes through`() throws {
     let session = Session(
       id: ConnectionID(1), address: "192.0.2.7", network: "192.0.2.7",
       grant: Grant(anonymous: .view), budget: RequestBudget(RequestBudget.Limits(), at: 0))
@@ -439,10 +439,10 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `Turns` {
+@Suite struct `Turns of the fair queue` {
   private let payers = (0..<3).map { Payer.visitors(network: "192.0.2.\($0)") }
 
-  @Test func `go round, and are each payer's in its order`() {
+  @Test func `rotate over the payers, in order for each of them`() {
     var workQueue = FairWorkQueue<Int>(at: 0)
     for number in 0..<9 { workQueue.append(number, of: payers[number / 3]) }
 
@@ -508,7 +508,8 @@ import WebSocketTransport
   @Test(arguments: [
     ("0.36", 0.35), ("0.1249", 0.1), ("0.125", 0.15), ("0.1001", 0.1), ("3599.99", 3_600),
   ])
-  func `gets the nearest interval of a few, and is told it`(_ wish: String, _ given: Double) {
+  func `gets the nearest supported interval, which the reply names`(_ wish: String, _ given: Double)
+  {
     var bench = HubBench.make()
     bench.start(1)
     let connection = bench.connect()
@@ -521,7 +522,7 @@ import WebSocketTransport
   }
 
   @Test(arguments: ["0", "0.1", "0.25", "1", "3600"])
-  func `keeps an interval that is one of them, without a word`(_ interval: String) {
+  func `keeps a supported interval, which the reply leaves out`(_ interval: String) {
     var bench = HubBench.make()
     let connection = bench.connect()
     _ = bench.heard(by: connection)
@@ -560,7 +561,7 @@ import WebSocketTransport
     #expect(bench.hub.channels.commonTickChannels.isEmpty)
   }
 
-  @Test func `hears at each interval what has changed since another one's tick`() {
+  @Test func `receives at each interval the changes since another interval's tick`() {
     var bench = HubBench.make()
     bench.start(2)
     let quick = bench.subscriber(to: "*", every: "0.1")
@@ -595,7 +596,7 @@ import WebSocketTransport
     return bench.messages(to: connection).first
   }
 
-  @Test func `at an interval of nobody else's are bounded, and told what would be right`() {
+  @Test func `at an interval of a single payer are bounded, and the error names the remedy`() {
     var bench = bench()
     let one = bench.connect()
     let other = bench.connect()
@@ -608,7 +609,7 @@ import WebSocketTransport
     #expect(reply(subscribe(0..<1, every: "0"), from: other, &bench)?.isOK == true)
   }
 
-  @Test func `are free where somebody has them`() {
+  @Test func `are free where the interval is already in use`() {
     var bench = bench()
 
     for _ in 0..<250 {
@@ -617,7 +618,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func `are another address' own`() {
+  @Test func `are bounded separately for another address`() {
     var bench = bench()
     _ = reply(subscribe(0..<10, every: "0.1"), from: bench.connect(), &bench)
     let elsewhere = bench.connect(Handshake(peerAddress: "192.0.2.7"))

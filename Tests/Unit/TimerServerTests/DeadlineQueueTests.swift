@@ -38,7 +38,7 @@ import TimerCore
     }
   }
 
-  @Test func `gives all that is due, earliest first`() {
+  @Test func `returns all that is due, earliest first`() {
     var queue = DeadlineQueue<Int>()
     for key in [5, 1, 4, 2, 3] { queue.set(key, instant(key)) }
 

@@ -3,7 +3,7 @@ import TimerStorage
 
 @testable import TimerServer
 
-@Suite struct `What the disk has told` {
+@Suite struct `A backlog of storage events` {
   private func stored(_ tickets: ClosedRange<UInt64>) -> DiskEvent {
     .stored(tickets.map { WriteReport(ticket: $0, result: .success(())) })
   }
@@ -21,7 +21,7 @@ import TimerStorage
     return pieces
   }
 
-  @Test func `comes in pieces of a few, in its order`() {
+  @Test func `is handled in small batches, in order`() {
     var backlog = DiskBacklog()
 
     backlog.append([stored(1...3), stored(4...22)])
@@ -31,7 +31,7 @@ import TimerStorage
     #expect(pieces.flatMap(\.self) == Array(1...22))
   }
 
-  @Test func `keeps its place before what is told later`() {
+  @Test func `is handled before later events`() {
     var backlog = DiskBacklog()
     backlog.append([stored(1...20)])
     _ = backlog.popFirst()
@@ -42,7 +42,7 @@ import TimerStorage
     #expect(pieces == [Array(9...16), Array(17...20), [], [21, 22]])
   }
 
-  @Test func `is empty when all was heard, and when nothing was told`() {
+  @Test func `is empty when all events were handled, and without events`() {
     var backlog = DiskBacklog()
     backlog.append([.stored([])])
     #expect(backlog.isEmpty)

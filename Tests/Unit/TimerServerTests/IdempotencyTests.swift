@@ -5,7 +5,7 @@ import TimerProtocol
 @testable import TimerServer
 @testable import TimerStorage
 
-@Suite struct `A change sent again under its name` {
+@Suite struct `A change sent again with its idempotency key` {
   private static let add =
     #"{"id":1,"command":"addRemainingTime","timer":"tea","seconds":60,"requestId":"r-1"}"#
 
@@ -225,7 +225,7 @@ import TimerProtocol
   }
 }
 
-@Suite struct `The ledger of requests` {
+@Suite struct `The cache of idempotent requests` {
   private static let request = RequestFingerprint(7)
 
   private func key(_ text: String, _ principal: Principal? = .visitors) -> ScopedIdempotencyKey {
@@ -241,7 +241,7 @@ import TimerProtocol
     IdempotentRequest(key: key(text, principal), fingerprint: Self.request, network: network)
   }
 
-  @Test func `knows what was noted`() {
+  @Test func `finds a request that was recorded`() {
     var idempotencyCache = IdempotencyCache()
 
     idempotencyCache.record(named("a"), .pending(1), at: 0)
@@ -262,7 +262,7 @@ import TimerProtocol
     #expect(idempotencyCache.entry(key("c"), at: 600.5) != nil)
   }
 
-  @Test func `forgets what was not made`() {
+  @Test func `forgets a request whose change was not made`() {
     var idempotencyCache = IdempotencyCache()
     idempotencyCache.record(named("a"), .pending(1), at: 0)
 
@@ -271,7 +271,7 @@ import TimerProtocol
     #expect(idempotencyCache.entry(key("a"), at: 0) == nil)
   }
 
-  @Test func `keeps a name that was noted again`() {
+  @Test func `keeps a key that was recorded again`() {
     var idempotencyCache = IdempotencyCache()
     idempotencyCache.record(named("a"), .made(.done), at: 0)
     idempotencyCache.drop(key("a"))
@@ -290,7 +290,7 @@ import TimerProtocol
     #expect(idempotencyCache.entry(key("e\u{301}"), at: 0) == nil)
   }
 
-  @Test func `lets the oldest answers go when they are much, and knows that they were given`()
+  @Test func `drops the oldest answers beyond its size, and keeps their keys`()
     throws
   {
     var idempotencyCache = IdempotencyCache()
@@ -335,7 +335,7 @@ import TimerProtocol
     #expect((20_000...22_000).contains(kept))
   }
 
-  @Test func `keeps apart what two principals call by one name`() {
+  @Test func `separates equal keys of two principals`() {
     var idempotencyCache = IdempotencyCache()
     let stage = Principal(text: "stage")
     idempotencyCache.record(named("1", stage, from: nil), .pending(1), at: 0)
@@ -345,7 +345,7 @@ import TimerProtocol
     #expect(idempotencyCache.entry(key("1", Principal(text: "lobby")), at: 0) == nil)
   }
 
-  @Test func `takes a record without a principal for anybody's`() {
+  @Test func `matches a record without a principal for any principal`() {
     var contents = TimerFolder.Contents()
     contents.requests = [
       IdempotencyEntry(
@@ -360,7 +360,7 @@ import TimerProtocol
   }
 
   @Test(arguments: [Principal(text: "stage"), .visitors])
-  func `loses nobody's names to another's flood`(_ principal: Principal) {
+  func `loses no principal's keys to another's flood`(_ principal: Principal) {
     var idempotencyCache = IdempotencyCache()
     let network = principal == .visitors ? "192.0.2.7" : nil
     for index in 0..<100 {

@@ -29,7 +29,7 @@ import WebSocketTransport
     #expect(verdicts(&budget, 30, at: 1_000_000).filter { $0 == .granted }.count == 20)
   }
 
-  @Test func `is enough for who keeps to the rate for ever`() {
+  @Test func `is enough for a client that keeps to the rate for ever`() {
     var budget = RequestBudget(limits, at: 0)
 
     for step in 0..<10_000 {
@@ -37,7 +37,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func `is exhausted for who does not stop`() {
+  @Test func `is exhausted for a client that keeps exceeding the rate`() {
     var budget = RequestBudget(limits, at: 0)
 
     let all = verdicts(&budget, 121, at: 0)
@@ -74,7 +74,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `A connection in haste` {
+@Suite struct `A connection that exceeds its request rate` {
   private func bench() -> HubBench {
     HubBench.make {
       $0.requests.perSecond = 2
@@ -82,7 +82,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func `is told so with its own id, and served again a little later`() {
+  @Test func `is refused with its own id, and served again a little later`() {
     var bench = bench()
     let connection = bench.connect()
 
@@ -139,14 +139,14 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `A connection that waits for many replies` {
+@Suite struct `A connection with many unanswered requests` {
   private func send(_ count: Int, from connection: ConnectionID, _ bench: inout HubBench) {
     for _ in 0..<count {
       bench.send(#"{"command":"start","timer":"tea","force":true}"#, from: connection)
     }
   }
 
-  @Test func `is not read until half of them are out`() {
+  @Test func `is not read until half of them are answered`() {
     var bench = HubBench.make { $0.repliesMax = 4 }
     let connection = bench.connect()
 
@@ -197,7 +197,7 @@ import WebSocketTransport
     #expect(bench.hub.pausedConnections.isEmpty)
   }
 
-  @Test func `is held back though it asks for little, when the disk has much to do`() {
+  @Test func `is paused though it asks for little, when the disk has much to do`() {
     var bench = HubBench.make { $0.pendingMax = 4 }
     let many = bench.connect()
     let few = bench.connect()
@@ -226,12 +226,12 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `An address in haste` {
+@Suite struct `An address that exceeds its request rate` {
   private func bench() -> HubBench {
     HubBench.make { $0.httpRequests.perSecond = 2 }
   }
 
-  @Test func `is told 429 by HTTP, and when to come again`() {
+  @Test func `gets 429 with Retry-After by HTTP`() {
     var bench = bench()
 
     let statuses = (1...11).map { _ in bench.http("GET", "/api/timers").status }
@@ -282,7 +282,7 @@ import WebSocketTransport
     #expect(figures.contains("timersync_requests_refused_total{code=\"rateLimited\"} 2\n"))
   }
 
-  @Test func `is forgotten when it has been calm`() {
+  @Test func `is forgotten when it has been idle`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
 
     for number in 0..<100_000 {
@@ -294,7 +294,7 @@ import WebSocketTransport
     #expect(budgets.count < 5_000)
   }
 
-  @Test func `is forgotten too when it was in haste once`() {
+  @Test func `is forgotten too when it exceeded the rate once`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
 
     for number in 0..<10_000 {
@@ -305,7 +305,7 @@ import WebSocketTransport
     #expect(budgets.count < 5_000)
   }
 
-  @Test func `is not forgotten while it is in haste`() {
+  @Test func `is not forgotten while it exceeds the rate`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
     for _ in 1...10 { _ = budgets.consume(for: "hasty", at: 0) }
 

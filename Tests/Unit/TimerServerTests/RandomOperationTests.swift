@@ -77,7 +77,7 @@ private struct Crowd {
   }
 }
 
-@Suite struct `A crowd with a disk that fails now and then` {
+@Suite struct `Many clients with a disk that fails now and then` {
   private static let seeds: ClosedRange<UInt64> = 1...12
 
   private func crowd(_ seed: UInt64) -> Crowd {

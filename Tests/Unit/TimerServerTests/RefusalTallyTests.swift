@@ -9,7 +9,7 @@ import WebSocketTransport
 
   private func texts(_ lines: [LogLine]) -> [String] { lines.map(\.text) }
 
-  @Test func `tells the first at once, and the rest at the end of the minute`() {
+  @Test func `logs the first at once, and the rest at the end of the minute`() {
     var tally = RefusalTally()
     let reason = RefusalReason.access(.host("Timer.Example:8080"))
 
@@ -58,7 +58,7 @@ import WebSocketTransport
     #expect(tally.collect().isEmpty)
   }
 
-  @Test func `tells eight names of a kind apart, and counts all others together`() {
+  @Test func `counts eight names of a kind separately, and all others together`() {
     var tally = RefusalTally()
 
     let hosts = (0..<1_000).compactMap { tally.add(.access(.host("a\($0).example"))) }
@@ -132,8 +132,8 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `What the hub refuses` {
-  @Test func `is told with what would let it in`() {
+@Suite struct `A refusal of the hub` {
+  @Test func `is logged with the option that would allow it`() {
     var bench = HubBench.make { $0.httpRequests.perSecond = 1 }
     _ = bench.http("GET", "/api/timers", headers: ["host": "timer.example"])
     _ = bench.http("POST", "/api/timers/tea/start", headers: ["origin": "https://show.example"])
@@ -145,7 +145,7 @@ import WebSocketTransport
       ])
   }
 
-  @Test func `for want of a token is told, and for a wrong one by itself`() {
+  @Test func `for a missing token is logged, and for a wrong one separately`() {
     var bench = HubBench.withTokens { $0.allowsGet = true }
     let visitor = bench.connect([QueryItem("timer", "stage")])
     bench.send(#"{"command":"start"}"#, from: visitor)
@@ -161,7 +161,7 @@ import WebSocketTransport
     #expect(bench.refusals.dropFirst(5) == [.wrongToken, .wrongToken, .wrongToken])
   }
 
-  @Test func `for its own bounds is told`() {
+  @Test func `for a limit of the hub is logged`() {
     var bench = HubBench.make {
       $0.timersMax = 1
       $0.subscriptionsMax = 1
@@ -176,7 +176,7 @@ import WebSocketTransport
     #expect(bench.refusals == [.tooManySubscriptions, .tooManyTimers, .connectionRate])
   }
 
-  @Test func `of a device that may not change by GET is told, of a timer that isn't there not`() {
+  @Test func `of a change by GET is logged, of an unknown timer not`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"stage/lap"}"#)
     for path in ["stage/pause", "tea/start", "stage", "stage/lap", "stage/paws"] {
@@ -186,7 +186,7 @@ import WebSocketTransport
     #expect(bench.refusals == [.getNotAllowed, .getNotAllowed])
   }
 
-  @Test func `for the role that a visitor has is nothing to be told`() {
+  @Test func `for a visitor's role is not logged`() {
     var bench = HubBench.make(role: .view)
 
     #expect(bench.http("POST", "/api/timers/tea/start").status == 403)

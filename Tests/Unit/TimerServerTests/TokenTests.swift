@@ -118,7 +118,7 @@ private func id(_ name: String) throws -> TimerID { try #require(TimerID(name)) 
   }
 }
 
-@Suite struct `A book of tokens` {
+@Suite struct `A token table` {
   @Test func `finds a token by its digest until it ends`() throws {
     let token = Token.make("guest", until: 1_000)
     let book = TokenTable([.make("wall"), token])

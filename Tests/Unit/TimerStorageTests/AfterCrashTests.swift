@@ -252,7 +252,7 @@ import TimerCore
     #expect(contents.faults == [])
   }
 
-  @Test func `gives way to a change of its timer`() throws {
+  @Test func `is replaced by a change of its timer`() throws {
     var folder = try mistyped()
     try folder.checkpoint()
 
@@ -379,7 +379,7 @@ import TimerCore
   }
 
   @Test(arguments: [false, true])
-  func `is another one where somebody else had the folder meanwhile`(_ isOther: Bool) throws {
+  func `is another one where another server owned the folder meanwhile`(_ isOther: Bool) throws {
     var folder = try TimerFolder(path: temporary.path, clock: .now)
     _ = try folder.load()
     try folder.store([.make(1, revision: 13)])

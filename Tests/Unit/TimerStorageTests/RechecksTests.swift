@@ -2,8 +2,8 @@ import Testing
 
 @testable import TimerStorage
 
-@Suite struct `A second look` {
-  @Test func `finds what the first one found`() throws {
+@Suite struct `A recheck of a change in the folder` {
+  @Test func `confirms a finding that is still there`() throws {
     var rechecks = Rechecks<String, Int>()
     let expected = rechecks.schedule("tea", finding: 1)
     let number = try #require(expected)
@@ -14,14 +14,14 @@ import Testing
     #expect(rechecks.subjects == [])
   }
 
-  @Test func `is made once, however often the same is found`() {
+  @Test func `is scheduled once, however often the same is found`() {
     var rechecks = Rechecks<String, Int>()
     let numbers = [("tea", 1), ("tea", 1), ("rice", 1)].map { rechecks.schedule($0, finding: $1) }
 
     #expect(numbers.map { $0 == nil } == [false, true, false])
   }
 
-  @Test func `is not wanted when all was well in between`() throws {
+  @Test func `is cancelled when the file was well in between`() throws {
     var rechecks = Rechecks<String, Int>()
     let first = rechecks.schedule("tea", finding: 1)
     rechecks.cancel("tea")
@@ -32,7 +32,7 @@ import Testing
     #expect(found == [nil, 1])
   }
 
-  @Test func `is not wanted when something else was found in between`() throws {
+  @Test func `is cancelled when something else was found in between`() throws {
     var rechecks = Rechecks<String, Int>()
     let first = rechecks.schedule("tea", finding: 1)
     let second = rechecks.schedule("tea", finding: 2)
@@ -45,7 +45,7 @@ import Testing
 
 @Suite struct `Looking through a folder` {
   @Test(arguments: [(0, 1), (0.01, 1), (0.05, 5), (0.1, 10), (60, 10)])
-  func `pauses as long as a look takes it to, within bounds`(seconds: Double, pause: Double) {
+  func `pauses for as long as a scan takes, within bounds`(seconds: Double, pause: Double) {
     #expect(abs(FolderPolling.pause(afterLookOf: seconds) - pause) < 1e-9)
   }
 }

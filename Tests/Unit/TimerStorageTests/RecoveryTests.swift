@@ -8,7 +8,7 @@ import TimerCore
   private let temporary = TemporaryFolder()
 
   @Test(.timeLimit(.minutes(1)), arguments: [["tea"], ["tea", "rice"]])
-  func `tells of edits before it takes changes again`(_ edited: [String]) async throws {
+  func `reports edits before it accepts changes again`(_ edited: [String]) async throws {
     let path = temporary.path("data")
     var folder = try TimerFolder(path: path, clock: .now)
     _ = try folder.load()

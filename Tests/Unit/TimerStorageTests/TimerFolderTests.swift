@@ -19,7 +19,7 @@ import TimerCore
     #expect(contents.faults == [])
   }
 
-  @Test func `has one owner, whom it names to another`() throws {
+  @Test func `has one owner, and names it to another process`() throws {
     let first = try open()
     let process = Int(ProcessInfo.processInfo.processIdentifier)
 
@@ -141,7 +141,7 @@ import TimerCore
     #expect(try folder.load().timers == [])
   }
 
-  @Test func `tells of files that hold no timer, at no cost to others`() throws {
+  @Test func `reports files that hold no timer, without affecting others`() throws {
     var folder = try open()
     try folder.store([.make(1)])
     try temporary.write("", to: "empty.json")
@@ -158,7 +158,7 @@ import TimerCore
   }
 
   @Test(arguments: [-1, 9_007_199_254_740_993, Int.max])
-  func `goes on counting where nobody can have counted so far`(_ ceiling: Int) throws {
+  func `ignores a revision ceiling that is out of range, and reports it`(_ ceiling: Int) throws {
     var folder = try open()
     try folder.store([.make(1)])
     try temporary.write(#"{"revisionCeiling":\#(ceiling),"removals":[]}"#, to: ".server")
@@ -205,7 +205,7 @@ import TimerCore
     try temporary.write(String(decoding: record.contents(), as: UTF8.self), to: name)
   }
 
-  @Test func `is none that we made ourselves`() throws {
+  @Test func `is not reported for the server's own writes`() throws {
     var folder = try stored()
 
     try folder.store([.make(2, revision: 13), .make(3, "rice")])
@@ -251,7 +251,7 @@ import TimerCore
     #expect(temporary.read("tea.json")?.contains("13") == true)
   }
 
-  @Test func `is spared by a removal`() throws {
+  @Test func `is kept when the server removes the timer`() throws {
     var folder = try loaded()
     try folder.commit([TimerWrite(ticket: 2, timers: [id("tea"): nil])])
     try edit("tea.json", .make(revision: 99))
@@ -331,7 +331,7 @@ import TimerCore
     #expect(removed == id("tea"))
   }
 
-  @Test func `is no removal when the file is back at the second look`() throws {
+  @Test func `is no removal when the file is back at the recheck`() throws {
     var folder = try stored()
     let contents = try #require(temporary.read("tea.json"))
     try temporary.remove("tea.json")
@@ -379,7 +379,7 @@ import TimerCore
     #expect(folder.changesByOthers(nil).doubtful.isEmpty)
   }
 
-  @Test func `is told once`() throws {
+  @Test func `is reported once`() throws {
     var folder = try stored()
     try edit("rice.json", .make("rice"))
     try temporary.remove("tea.json")

@@ -133,7 +133,7 @@ import TimerStorage
     #expect(String(decoding: goldenRecord.contents(), as: UTF8.self) == Self.golden)
   }
 
-  @Test func `tells laps with the run, and what the one who speaks is shown beside it`() {
+  @Test func `has laps in the run, and the speaker's message beside it`() {
     var record = TimerRecord.make(
       type: .stopwatch, run: RestoreTimerData(.stopwatch, startingAt: Self.start))
     record.timer.laps = [1.5, 2.000001]
@@ -198,7 +198,7 @@ import TimerStorage
     #expect(record.answered == [])
   }
 
-  @Test func `remembers its last zeros, and which of them nobody was sent`() throws {
+  @Test func `keeps its last ends, and which of them were not delivered`() throws {
     var record = TimerRecord.make()
     record.ends = [
       TimerEnd(at: Self.start + 200, revision: 3, isDelivered: true),
@@ -208,7 +208,7 @@ import TimerStorage
     #expect(try TimerRecord(contents: record.contents(), id: id("tea")) == record)
   }
 
-  @Test func `of a server before takes up a zero that nobody was sent`() throws {
+  @Test func `of an older server yields an end that was not delivered`() throws {
     let contents =
       #"{"version":1,"timer":"tea","type":"timer","duration":90,"revision":7,"#
       + #""untoldEnds":[1764480300.5]}"#
@@ -219,7 +219,7 @@ import TimerStorage
       record.ends == [TimerEnd(at: 1_764_480_300.5, revision: 7, isDelivered: false)])
   }
 
-  @Test func `tells servers before of a zero that nobody was sent`() throws {
+  @Test func `tells older servers of an end that was not delivered`() throws {
     var record = TimerRecord.make()
     record.ends = [TimerEnd(at: 1_764_480_300.5, revision: 5, isDelivered: false)]
 

@@ -98,7 +98,7 @@ import Testing
     #expect(throws: TokenFileError.self) { try file.load() }
   }
 
-  @Test func `tells no contents in its errors`() throws {
+  @Test func `has no contents in its errors`() throws {
     try folder.makeFolder(".timersync")
     try folder.write(
       #"{"version":1,"tokens":[{"name":"a","role":"view","sha256":["hush"]}]}"#,
@@ -121,7 +121,7 @@ import Testing
     #expect(condition())
   }
 
-  @Test func `tells of tokens that come and go`() async throws {
+  @Test func `reports tokens that are added and removed`() async throws {
     let file = TokenFile(path: folder.path("tokens"))
     let told = Mutex<[Result<[TokenRecord]?, TokenFileError>]>([])
     let watch = try TokenFileWatch(file) { contents in told.withLock { $0.append(contents) } }
@@ -143,7 +143,7 @@ import Testing
     withExtendedLifetime(watch) {}
   }
 
-  @Test func `tells nothing of other files`() async throws {
+  @Test func `reports nothing for other files`() async throws {
     let file = TokenFile(path: folder.path("tokens"))
     let told = Mutex(0)
     let watch = try TokenFileWatch(file) { _ in told.withLock { $0 += 1 } }
@@ -187,7 +187,7 @@ import Testing
     try FileManager.default.moveItem(atPath: folder.path(from), toPath: folder.path(target))
   }
 
-  @Test func `hands on nothing that is gone for a moment`() async throws {
+  @Test func `reports nothing for a file that is gone for a moment`() async throws {
     let (watch, told) = try watch(recheckDelay: .seconds(3_600))
     let asked = Told()
 
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "oops"])
-  func `tells of tokens that are back after it handed on that they are gone`(
+  func `reports tokens that are back after it reported them gone`(
     _ between: String?
   ) async throws {
     let (watch, told) = try watch(recheckDelay: .milliseconds(20))
@@ -219,7 +219,7 @@ import Testing
     withExtendedLifetime(watch) {}
   }
 
-  @Test func `answers who asks in any case`() async throws {
+  @Test func `answers every read, whether or not the file has changed`() async throws {
     let (watch, told) = try watch(recheckDelay: .milliseconds(20))
     let asked = Told()
 

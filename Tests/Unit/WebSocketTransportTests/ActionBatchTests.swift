@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebSocketTransport
 
-@Suite struct `A batch of orders` {
+@Suite struct `A batch of actions` {
   let group = GroupID(1)
 
   func tick(_ text: String, _ key: UInt64 = 7) -> TransportAction {
@@ -63,13 +63,13 @@ import Testing
     TransportAction.leave(ConnectionID(1), GroupID(1)),
     .close(ConnectionID(1), .goingAway, reason: ""),
   ])
-  func `keeps for who goes what was sent before`(_ going: TransportAction) {
+  func `keeps frames sent before a connection is closed`(_ going: TransportAction) {
     let batch = batch([tick("1"), going, tick("2"), tick("3")])
 
     #expect(batch.actions == [tick("1"), going, tick("3")])
   }
 
-  @Test func `stays small though it is never taken`() {
+  @Test func `stays small though it is never delivered`() {
     var batch = ActionBatch(toleratedBytes: 1_000)
     batch.append(change("first"))
     for number in 0..<100_000 { batch.append(tick("\(number)", UInt64(number % 3))) }

@@ -18,7 +18,7 @@ import Testing
     backlog.update(reader, atMilliseconds: now)
   }
 
-  @Test func `sums up what waits, and forgets who has taken all`() {
+  @Test func `sums the unread bytes and drops readers that have read all`() {
     let (one, other) = (Reader(), Reader())
     update(one, 10)
     update(other, 30)
@@ -33,7 +33,7 @@ import Testing
     #expect(backlog.byteCount == 0 && backlog.isEmpty)
   }
 
-  @Test func `counts those who leave by themselves`() {
+  @Test func `subtracts the bytes of readers that disconnect`() {
     let (one, other) = (Reader(), Reader())
     update(one, 10)
     update(other, 30)
@@ -47,7 +47,7 @@ import Testing
     #expect((backlog.byteCount, backlog.closingByteCount) == (10, 0))
   }
 
-  @Test func `knows how long a reader has taken nothing`() {
+  @Test func `measures how long a reader has made no progress`() {
     let reader = Reader()
     update(reader, 10, at: 1_000)
     #expect(backlog.idleMilliseconds(of: reader, at: 1_500) == 500)
@@ -58,7 +58,7 @@ import Testing
     #expect(backlog.idleMilliseconds(of: reader, at: 4_000) == 1_500)
   }
 
-  @Test func `takes no growth or shrinking of what waits for taking`() {
+  @Test func `counts a changed queue alone as no progress`() {
     let reader = Reader()
     update(reader, 10, at: 0)
     for now in 1...9 {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `begins anew with who had taken all`() {
+  @Test func `starts the measurement again after a reader has read all`() {
     let reader = Reader()
     update(reader, 10, at: 0)
     update(reader, 0, at: 900)

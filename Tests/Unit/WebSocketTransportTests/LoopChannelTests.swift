@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebSocketTransport
 
-@Suite final class `The post between two loops` {
+@Suite final class `The channel between two loops` {
   private let loop: EventLoop
   private let waker: LoopWaker
   private let channel: LoopChannel
@@ -16,7 +16,7 @@ import Testing
 
   deinit { waker.close() }
 
-  @Test func `hands over each report once, in order`() {
+  @Test func `delivers each event once, in order`() {
     channel.postEvents([message(1), message(2)], TransportCounters())
     channel.postEvents([message(3)], TransportCounters())
 
@@ -24,7 +24,7 @@ import Testing
     #expect(channel.drainEvents(atMost: .max).isEmpty)
   }
 
-  @Test func `hands over reports in pieces`() {
+  @Test func `delivers events in batches`() {
     var got: [Int] = []
     for number in 0..<100 {
       channel.postEvents([message(3 * number), message(3 * number + 1)], TransportCounters())
@@ -40,7 +40,7 @@ import Testing
     #expect(got == Array(0..<300))
   }
 
-  @Test func `hands over each order once, in order`() {
+  @Test func `delivers each action once, in order`() {
     let actions = (1...3).map { TransportAction.send(Frame([UInt8($0)]), to: ConnectionID(1)) }
     channel.enqueue { batch in for action in actions { batch.append(action) } }
 
@@ -48,7 +48,7 @@ import Testing
     #expect(channel.drainActions().isEmpty)
   }
 
-  @Test func `is exhausted when the last report was taken, not when it was made`() {
+  @Test func `is drained when the last event was received, not when it was posted`() {
     channel.postEvents([message(1)], TransportCounters())
     #expect(!channel.isDrained)
     channel.postEnd()
@@ -59,7 +59,7 @@ import Testing
     #expect(channel.isDrained)
   }
 
-  @Test func `knows the newest figures`() {
+  @Test func `keeps the newest counters`() {
     var counters = TransportCounters()
     counters.acceptedCount = 7
 
@@ -68,7 +68,7 @@ import Testing
     #expect(channel.counters.acceptedCount == 7)
   }
 
-  @Test func `is far ahead of a loop that does not listen`() {
+  @Test func `has a full event queue until the large event is received`() {
     channel.postEvents(
       [message(1), message(2, byteCount: LoopChannel.eventBytesMax)], TransportCounters())
     let isEventQueueFull = channel.isEventQueueFull
@@ -80,7 +80,7 @@ import Testing
     #expect(!channel.isEventQueueFull)
   }
 
-  @Test func `holds back a server that orders faster than a loop does it`() {
+  @Test func `blocks a sender whose actions exceed the limit`() {
     let isFree = DispatchSemaphore(value: 0)
     let large = Frame(Array(repeating: 0, count: LoopChannel.actionBytesMax + 1))
     channel.enqueue { $0.append(.send(large, to: ConnectionID(1))) }
@@ -95,7 +95,7 @@ import Testing
     #expect(isFree.wait(timeout: .now() + 30) == .success)
   }
 
-  @Test func `does not wait for a loop that has ended`() {
+  @Test func `does not block for a loop that has ended`() {
     let large = Frame(Array(repeating: 0, count: LoopChannel.actionBytesMax + 1))
     channel.postEnd()
     channel.enqueue { $0.append(.send(large, to: ConnectionID(1))) }

@@ -23,7 +23,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `gives a broadcast to all, and to each in order`() throws {
+  @Test func `sends a broadcast to all connections, to each in order`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
     for client in clients {
@@ -69,7 +69,7 @@ import Testing
     #expect(server.outcome == Outcome(opened: 41, closed: 41))
   }
 
-  @Test func `takes leave of the connections of all loops when it stops`() throws {
+  @Test func `sends close frames to the connections of all loops when it stops`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
 
@@ -81,7 +81,7 @@ import Testing
     #expect(server.outcome == Outcome(opened: 40, closed: 40))
   }
 
-  @Test func `looks at its deadlines between what its loops report`() throws {
+  @Test func `checks its deadlines between the events of its loops`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
     try clients[0].send("tick")
@@ -95,7 +95,7 @@ import Testing
     #expect(server.mostReportedInARow <= 24)
   }
 
-  @Test func `goes on when its loops have more for each other than may lie there`() throws {
+  @Test func `makes progress when its channels are full`() throws {
     let server = try RunningGroup { $0.unsentBytesMax = 1_000_000_000 }
     let clients = try server.clients(12)
 
@@ -107,7 +107,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `sums the figures of its loops`() throws {
+  @Test func `sums the counters of its loops`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
 
@@ -123,7 +123,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `lets nobody in above the limit, whichever loops they come to`() throws {
+  @Test func `enforces the connection limit over all loops`() throws {
     let server = try RunningGroup { $0.connectionsMax = 12 }
     let clients = try server.clients(Self.clientCount)
 
@@ -137,7 +137,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `is gone when it was never run`() throws {
+  @Test func `releases its resources when it was never run`() throws {
     let port: Int
     do { port = try LoopGroup(RunningGroup.options).port }
 

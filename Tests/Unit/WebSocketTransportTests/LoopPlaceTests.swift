@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebSocketTransport
 
-@Suite struct `A loop's place` {
+@Suite struct `The place of a loop in its group` {
   @Test(arguments: [0, 1, 63])
   func `is in the identity of each of its connections and requests`(_ number: Int) {
     let base = LoopPlace(number: number, census: nil).serialBase
@@ -11,7 +11,7 @@ import Testing
     #expect(HTTPRequestID(base + 1 << 57).loopNumber == number)
   }
 
-  @Test func `leaves the numbers of the first loop as they were`() {
+  @Test func `leaves the connection numbers of the main loop unchanged`() {
     #expect(LoopPlace.alone.serialBase == 0)
   }
 }
@@ -19,7 +19,7 @@ import Testing
 @Suite struct `The census of several loops` {
   let census = LoopCensus()
 
-  @Test func `sums what each has told`() {
+  @Test func `sums the counts that each loop has reported`() {
     var entries = [CensusEntry(census), CensusEntry(census)]
 
     entries[0].update(webSockets: 5, exchanges: 2, relays: 1)
@@ -31,7 +31,7 @@ import Testing
     #expect(entries[1].totalRelays == 0)
   }
 
-  @Test func `gives each newcomer a number of its own`() {
+  @Test func `gives each new connection a number of its own`() {
     var entries = [CensusEntry(census), CensusEntry(census)]
 
     #expect(entries[0].addWebSocket(to: 0) == 0)
@@ -41,7 +41,7 @@ import Testing
     #expect(entries[0].addWebSocket(to: 1) == 2)
   }
 
-  @Test func `is not asked by a loop that is alone`() {
+  @Test func `is not used by a single loop`() {
     var entry = CensusEntry(nil)
 
     #expect(entry.addWebSocket(to: 41) == 41)

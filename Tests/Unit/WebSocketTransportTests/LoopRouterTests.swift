@@ -23,7 +23,7 @@ import Testing
     return [own, router.drainOutgoing(1), router.drainOutgoing(2)]
   }
 
-  @Test func `hands what is for one connection to the loop that owns it`() {
+  @Test func `routes an action for one connection to the loop that owns it`() {
     var router = router()
     let actions: (ConnectionID) -> [TransportAction] = { [self] id in
       [
@@ -37,7 +37,7 @@ import Testing
     #expect(routed == [actions(mine), actions(second), actions(third)])
   }
 
-  @Test func `answers a request on the loop that it came by`() {
+  @Test func `routes a response to the loop that received the request`() {
     var router = router()
     let base = LoopPlace(number: 2, census: nil).serialBase
     let answer = TransportAction.respond(HTTPResponse(status: 200), to: HTTPRequestID(base + 1))
@@ -45,7 +45,7 @@ import Testing
     #expect(routed([answer], &router) == [[], [], [answer]])
   }
 
-  @Test func `hands a broadcast to its own loop and to those that have members`() {
+  @Test func `routes a broadcast to its own loop and to loops with members`() {
     var router = router()
     _ = routed([.join(third, group), .join(mine, group)], &router)
     let broadcast = TransportAction.broadcast(frame, to: group)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `hands no broadcast to a loop whose last member is gone`(_ isClosed: Bool) {
+  func `routes no broadcast to a loop whose last member is gone`(_ isClosed: Bool) {
     var router = router()
     _ = routed([.join(second, group), .join(third, group)], &router)
     if isClosed {
@@ -84,7 +84,7 @@ import Testing
     #expect(routed == [[.setDeadline(afterMicroseconds: 5), .stop], [.stop], [.stop]])
   }
 
-  @Test func `lets nothing through from a connection that the server closed but its end`() {
+  @Test func `passes only the end of a connection that the server has closed`() {
     var router = router()
     _ = routed([.close(second, .policyViolation, reason: "")], &router)
 
@@ -94,7 +94,7 @@ import Testing
     #expect(router.admit(.closed(second)) == false)
   }
 
-  @Test func `passes over who is gone`() {
+  @Test func `ignores actions for connections that are gone`() {
     var router = router()
     #expect(router.admit(.closed(second)) == true)
 
