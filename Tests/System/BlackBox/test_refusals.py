@@ -131,8 +131,8 @@ def test_visitors_without_a_token_are_told_of(tmp_path):
         assert "timersync_no" not in server.log
 
 
-def test_browsers_that_connect_ahead_of_need_are_no_news(tmp_path):
-    """A connection on which nothing is said is let go in silence; one that stops in the middle of its head is told of."""
+def test_preconnects_of_browsers_are_not_logged(tmp_path):
+    """A connection that sends nothing is closed without a log line; one that stops within its head is logged."""
     with serving(tmp_path, "--handshake-seconds", "1") as server:
         with RawSocket(server.port) as idle, RawSocket(server.port) as slow:
             slow.send(b"GET / HTTP/1.1\r\nHo")

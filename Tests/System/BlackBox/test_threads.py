@@ -156,7 +156,7 @@ async def test_a_removed_token_ends_its_connections_on_every_loop(tmp_path, conn
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_stop_takes_leave_of_all(tmp_path, connect, number):
+async def test_a_stop_sends_close_frames_to_all(tmp_path, connect, number):
     """1001 for every connection, and what was answered is there at the next start."""
     server = Server(tmp_path / "data", "--threads", "3").start()
     try:

@@ -271,7 +271,7 @@ async def test_each_step_is_told(tmp_path, connect, wall_clock, start, steps):
         wall_clock.clean_up(server)
 
 
-async def test_a_clock_that_nobody_set_is_told_by_hello_alone(client):
+async def test_a_clock_that_was_not_set_is_in_hello_alone(client):
     """Without a step there is no event."""
     assert [a for a in await client.collect(1.6) if a.get("event") == "server"] == []
     assert client.hello["wallOffset"] == 0

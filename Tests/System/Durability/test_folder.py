@@ -554,7 +554,7 @@ def test_every_start_tells_of_the_quarantine(server):
 
 
 @pytest.mark.parametrize("revision", mostly_long(2**53, 2**53 - 1, 2**52 + 1))
-def test_a_revision_that_nobody_counted_to_harms_nothing(server, revision):
+def test_an_implausible_revision_harms_nothing(server, revision):
     """Written by hand, it is neither the one that the count goes on from, nor in the way of others."""
     put(server.data, "tea.json", record("tea", revision=revision))
     put(server.data, "oven.json", record("oven", revision=7))

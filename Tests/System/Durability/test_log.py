@@ -88,7 +88,7 @@ def add_token(data: Path) -> str:
 
 
 @pytest.mark.parametrize("blocking", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_a_log_that_nobody_reads_holds_up_nobody(tmp_path, blocking):
+def test_an_unread_log_delays_nothing(tmp_path, blocking):
     """It starts, answers, ticks and stops; whoever reads then finds every line, in its order and with its own time."""
     data = tmp_path / "data"
     token = add_token(data)
@@ -135,7 +135,7 @@ def test_a_stuck_log_does_not_keep_the_process(tmp_path):
     pytest.param(["serve", "--port", "no"], 64, marks=pytest.mark.long),
     pytest.param(["token", "remove", "nobody", "--data", "/nowhere"], 65, marks=pytest.mark.long),
 ])
-def test_a_failure_is_told_by_its_code_though_nobody_reads_why(arguments, code):
+def test_a_failure_has_its_exit_code_though_its_reason_is_not_read(arguments, code):
     with full_pipe() as pipe:
         process = subprocess.Popen(
             server_argv(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=pipe.writer)
@@ -146,7 +146,7 @@ def test_a_failure_is_told_by_its_code_though_nobody_reads_why(arguments, code):
             process.wait()
 
 
-def test_a_first_line_that_nobody_reads_holds_up_nobody(tmp_path):
+def test_an_unread_first_line_delays_no_start(tmp_path):
     """Standard output is full: the server serves, and says where as soon as there is room."""
     with full_pipe() as pipe:
         process = serve(tmp_path / "data", stdout=pipe.writer)

@@ -200,7 +200,7 @@ def with_a_stuck_log(tmp_path, *options: str):
         os.close(reader)
 
 
-def test_a_log_that_nobody_reads_does_not_keep_the_process(tmp_path):
+def test_an_unread_log_does_not_keep_the_process(tmp_path):
     """The process is stuck in its log, and ends all the same; nothing was left to be stored."""
     with with_a_stuck_log(tmp_path, "--drain", "0") as process:
         with Stopwatch() as watch:

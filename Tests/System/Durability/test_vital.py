@@ -141,7 +141,7 @@ def as_nobody(program: Path, *arguments: str):
 
 @pytest.mark.parametrize("what", mostly_long("the folder", "the folder above", "its inside", "the tokens"))
 @pytest.mark.parametrize("command", ["serve", "add", "list", "remove"])
-def test_a_permission_that_is_missing_is_told_with_who_lacks_it(open_folder, what, command):
+def test_a_missing_permission_is_reported_with_the_user_that_lacks_it(open_folder, what, command):
     folder, program = open_folder
     data = folder / "above/data"
     inside = data / ".timersync"

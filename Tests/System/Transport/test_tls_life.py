@@ -149,7 +149,7 @@ class TestSecureLife:
             code, _ = server.stop()
         assert code == 0 and watch.seconds < 1
 
-    def test_last_words_reach_a_slow_client(self, certificate):
+    def test_the_last_messages_reach_a_slow_client(self, certificate):
         with secure(certificate, "--unsent-bytes-max", "1000000") as server:
             with contextlib.closing(server.web_socket(4_096)) as stream:
                 stream.sendall(frame(1, b"large:220000"))
