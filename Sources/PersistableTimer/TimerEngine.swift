@@ -21,8 +21,8 @@ final class TimerEngine: Sendable {
     /// The run as it was seen last; nil while none was started or restored here.
     var run: RestoreTimerData?
     var streams = Streams()
-    /// The zero that needs no telling any more.
-    var toldZero: Instant?
+    /// The zero that was reported.
+    var reportedZero: Instant?
     var ticker: Ticker?
     var tickersEver = 0
   }
@@ -87,17 +87,17 @@ final class TimerEngine: Sendable {
   func ends() -> AsyncStream<TimerState> {
     let (stream, continuation) = AsyncStream.makeStream(of: TimerState.self)
     // The first listener receives an end that had no listener before.
-    listen(continuation, .ends) { state in tellZero(&state, at: Instant(clock.now())) }
+    listen(continuation, .ends) { state in reportZero(&state, at: Instant(clock.now())) }
     return stream
   }
 
   private func listen(
     _ continuation: AsyncStream<TimerState>.Continuation, _ kind: Kind,
-    _ greet: (inout State) -> Void
+    _ sendFirst: (inout State) -> Void
   ) {
     let number = state.withLock { state in
       let number = state.streams[kind].add(continuation)
-      greet(&state)
+      sendFirst(&state)
       schedule(&state)
       return number
     }
@@ -132,8 +132,8 @@ final class TimerEngine: Sendable {
     try state.withLock { state in
       let now = clock.now()
       let run = try runs.run(id)
-      if let zero = run.zeroInstant, zero <= Instant(now) { state.toldZero = zero }
-      show(run, at: now, &state)
+      if let zero = run.zeroInstant, zero <= Instant(now) { state.reportedZero = zero }
+      publish(run, at: now, &state)
       return run
     }
   }
@@ -144,7 +144,7 @@ final class TimerEngine: Sendable {
     try state.withLock { state in
       let now = clock.now()
       let run = try change(runs, id, now)
-      show(run, at: now, &state)
+      publish(run, at: now, &state)
       return run
     }
   }
@@ -155,7 +155,7 @@ final class TimerEngine: Sendable {
       let run = try runs.finish(id, at: now)
       var last = run.elapsedTimeAndStatus(now: now)
       if isResetTime { last.elapsedTime = 0 }
-      tellZero(&state, at: Instant(now))
+      reportZero(&state, at: Instant(now))
       state.streams.times.yield(last)
       return (run, forget(&state))
     }
@@ -163,20 +163,20 @@ final class TimerEngine: Sendable {
     return run
   }
 
-  private func show(_ run: RestoreTimerData, at now: Date, _ state: inout State) {
+  private func publish(_ run: RestoreTimerData, at now: Date, _ state: inout State) {
     // A crossing since the last tick is sent before anything after it.
-    tellZero(&state, at: Instant(now))
+    reportZero(&state, at: Instant(now))
     state.run = run
     state.streams.times.yield(run.elapsedTimeAndStatus(now: now))
-    tellZero(&state, at: Instant(now))
+    reportZero(&state, at: Instant(now))
     schedule(&state)
   }
 
-  private func tellZero(_ state: inout State, at now: Instant) {
-    guard let run = state.run, let zero = run.zeroInstant, zero <= now, zero != state.toldZero,
+  private func reportZero(_ state: inout State, at now: Instant) {
+    guard let run = state.run, let zero = run.zeroInstant, zero <= now, zero != state.reportedZero,
       state.streams.ends.hasListeners
     else { return }
-    state.toldZero = zero
+    state.reportedZero = zero
     state.streams.ends.yield(run.elapsedTimeAndStatus(now: zero.date))
   }
 
@@ -204,8 +204,8 @@ final class TimerEngine: Sendable {
       guard state.ticker?.number == number, let run = state.run else { return nil }
       let now = Instant(clock.now())
       let tick = state.streams.times.hasListeners ? run.nextMultiple(of: interval, after: now) : nil
-      let isZeroTold = run.zeroInstant == state.toldZero || !state.streams.ends.hasListeners
-      let zero = isZeroTold ? nil : run.zeroInstant
+      let isZeroReported = run.zeroInstant == state.reportedZero || !state.streams.ends.hasListeners
+      let zero = isZeroReported ? nil : run.zeroInstant
       guard let due = [tick, zero].compactMap(\.self).min() else { return nil }
       state.ticker?.due = due
       state.ticker?.isTickDue = due == tick
@@ -223,14 +223,14 @@ final class TimerEngine: Sendable {
       let now = clock.now()
       let early = due - Instant(now)
       if early > .zero, early < Self.earlyMax || !ticker.isTickDue { return [] }
-      tellZero(&state, at: Instant(now))
+      reportZero(&state, at: Instant(now))
       do { state.run = try runs.run(id) } catch PersistableTimerClientError.timerHasNotStarted {
         // Another owner of the data source finished the timer.
         return forget(&state)
       } catch {
         // A value that can't be read now may be readable at the next tick; time passes all the same.
       }
-      tellZero(&state, at: Instant(now))
+      reportZero(&state, at: Instant(now))
       if ticker.isTickDue, let run = state.run {
         state.streams.times.yield(run.elapsedTimeAndStatus(now: now))
       }

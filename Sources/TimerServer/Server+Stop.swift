@@ -1,8 +1,8 @@
 import TimerStorage
 import WebSocketTransport
 
-/// The signals that steer a server's process: SIGTERM, SIGINT and SIGHUP. Before a server obeys, a request to stop
-/// ends the process at once.
+/// The signals that control a server's process: SIGTERM, SIGINT and SIGHUP. Before a server handles them, a request to
+/// stop ends the process at once.
 public struct ServerSignals: Sendable {
   fileprivate let signals: ProcessSignals
   fileprivate let end: @Sendable (ServerEnd) -> Never

@@ -5,7 +5,7 @@ public import WebSocketTransport
 
 /// The server, put together: the hub in the middle, the loops and the disk's thread at its sides.
 ///
-/// Made, run and given up on one thread.
+/// Created, run and destroyed on one thread.
 public final class Server {
   let loop: LoopGroup
   let writer: TimerWriter
@@ -19,7 +19,7 @@ public final class Server {
   private var hub: Hub
   private var backlog = DiskBacklog()
 
-  /// Opens the data folder, reads every timer, and listens; from then on it obeys the signals.
+  /// Opens the data folder, reads every timer, and listens; from then on it handles the signals.
   public init(
     _ settings: ServerSettings, handling signals: ServerSignals? = nil
   ) throws(ServerFailure) {

@@ -282,12 +282,12 @@ extension Hub {
   ) {
     let id = proposal.id
     if !proposal.isDelivered {
-      let isHeard = !channels.groups(subscribedTo: id).isEmpty
+      let hasSubscribers = !channels.groups(subscribedTo: id).isEmpty
       // An end that the server saw is for the present subscribers, if there are any.
-      if late || !isHeard {
+      if late || !hasSubscribers {
         for crossing in proposal.crossings { lateEnds.add(id, endedAt: crossing.at) }
       }
-      if isHeard {
+      if hasSubscribers {
         // Present subscribers receive it here, and must not receive it again when they subscribe again.
         if late {
           for session in sessions.values where session.isSubscribed(to: id) {

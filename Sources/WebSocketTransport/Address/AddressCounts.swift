@@ -4,13 +4,13 @@ import Synchronization
 struct AddressCounts {
   private var own = AddressTally()
   /// Counts instead, where there are several loops.
-  private let census: LoopCensus?
+  private let totals: LoopTotals?
   private let connectionsMax: Int
   private let isLoopbackBounded: Bool
   private let trusted: [AddressRange]
 
-  init(_ options: TransportOptions, _ census: LoopCensus? = nil) {
-    self.census = census
+  init(_ options: TransportOptions, _ totals: LoopTotals? = nil) {
+    self.totals = totals
     connectionsMax = max(1, options.connectionsPerAddressMax)
     isLoopbackBounded = options.isLoopbackBounded
     trusted = options.trustedProxies
@@ -24,15 +24,15 @@ struct AddressCounts {
       return nil
     }
     let network = address.network
-    let count = census?.addresses.withLock { $0.add(network) } ?? own.add(network)
+    let count = totals?.addresses.withLock { $0.add(network) } ?? own.add(network)
     return Slot(network: network, isOverLimit: count > connectionsMax, ordinal: count)
   }
 
   /// Gives a place back, once.
   mutating func releaseSlot(_ slot: Slot?) {
     guard let slot else { return }
-    guard let census else { return own.subtract(slot.network) }
-    census.addresses.withLock { $0.subtract(slot.network) }
+    guard let totals else { return own.subtract(slot.network) }
+    totals.addresses.withLock { $0.subtract(slot.network) }
   }
 
   /// Returns whether a connection is so far over the limit that it is closed without a reason.

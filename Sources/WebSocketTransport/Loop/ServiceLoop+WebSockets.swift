@@ -186,7 +186,7 @@ extension ServiceLoop: WebSocketListener {
     pendingAdoption = nil
     let (handshake, hasPipelinedInput) = (adoption.handshake, adoption.hasPipelinedInput)
     let addressSlot = addresses.acquireSlot(for: IPAddress(handshake.peerAddress))
-    let refusal = refusal(of: addressSlot, after: census.addWebSocket(to: connections.count))
+    let refusal = refusal(of: addressSlot, after: contribution.addWebSocket(to: connections.count))
     let connection = connections.insert {
       Connection(
         $0, socket: socket, addressSlot: addressSlot, isAnnounced: refusal == nil,

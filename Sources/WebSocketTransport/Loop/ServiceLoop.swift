@@ -21,7 +21,7 @@ public final class ServiceLoop {
   let descriptorLimits: DescriptorLimits
   /// True if this is the main loop, which talks to the server.
   let isMain: Bool
-  var census: CensusEntry
+  var contribution: LoopContribution
   var addresses: AddressCounts
   var groups: [GroupID: Group] = [:]
   var exchanges: [UInt64: HTTPExchange] = [:]
@@ -86,11 +86,11 @@ public final class ServiceLoop {
     self.options = options
     connections = ConnectionTable(serialBase: place.serialBase)
     requestSerial = place.serialBase
-    census = CensusEntry(place.census)
+    contribution = LoopContribution(place.totals)
     isMain = place.isMain
     descriptorLimits = DescriptorLimits(options)
     backlogBytesMax = max(1, options.unsentBytesTotalMax / max(1, options.loopCount))
-    addresses = AddressCounts(options, place.census)
+    addresses = AddressCounts(options, place.totals)
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
     listeners = try Self.listeners(eventLoop, options, place)

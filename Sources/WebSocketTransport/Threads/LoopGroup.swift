@@ -26,14 +26,14 @@ public final class LoopGroup {
       workers = []
       return
     }
-    let census = LoopCensus()
-    mainLoop = try ServiceLoop(options, LoopPlace(number: 0, census: census))
+    let totals = LoopTotals()
+    mainLoop = try ServiceLoop(options, LoopPlace(number: 0, totals: totals))
     var options = options
     options.port = mainLoop.port
     var workerLoops: [WorkerLoop] = []
     // One after the other, because libwebsockets does not say that it may be started by two at once.
     for number in 1..<loopCount {
-      let place = LoopPlace(number: number, census: census)
+      let place = LoopPlace(number: number, totals: totals)
       workerLoops.append(try WorkerLoop(options, place, mainWaker: mainLoop.waker))
     }
     workers = workerLoops
@@ -118,7 +118,7 @@ public final class LoopGroup {
   }
 
   private func endIteration() {
-    mainLoop.updateCensus()
+    mainLoop.publishCounts()
     for (index, loop) in workers.enumerated() {
       let actions = router.drainOutgoing(index + 1)
       guard !actions.isEmpty else { continue }

@@ -62,7 +62,7 @@ final class WorkerLoop {
     var events: [TransportEvent] = []
     var counters = TransportCounters()
     loop.iterationEnded = { [unowned loop] in
-      loop.updateCensus()
+      loop.publishCounts()
       let now = loop.transportCounters
       if !events.isEmpty || now != counters {
         counters = now

@@ -137,7 +137,7 @@ def test_a_disk_that_comes_back_in_time_stores_all(faults):
 def test_what_the_disk_refuses_last_is_logged(faults, function):
     """The loop is over and hears it no more: what had been answered is stored, and the log says what is behind."""
     server = faults.server("--drain", "0").start()
-    # The farewell needs one sync, and no file.
+    # The shutdown write needs one sync, and no file.
     faults.arm(function, errno.EIO, 1 if function == "rename" else 2, FOREVER)
     assert server.stop() == 0
     assert "a timer's file is behind" in server.log
@@ -157,7 +157,7 @@ def await_second(faults: Faults, phase: str, options: tuple[str, ...]) -> tuple[
         server.process.send_signal(signal.SIGTERM)
         hear_close(deaf)
         return server, stack
-    # The first call stores the server's farewell; the second is of the files.
+    # The first call stores the shutdown write; the second is of the files.
     faults.hang(first=1 if phase == "storing" else 2)
     server.process.send_signal(signal.SIGTERM)
     faults.await_hanging()
@@ -222,7 +222,7 @@ def test_a_second_signal_ends_a_process_that_is_stuck_in_its_log(tmp_path):
             time.sleep(0.01)
         with Stopwatch() as watch:
             process.send_signal(signal.SIGTERM)
-            # Its disk may not have had the time to store the farewell.
+            # Its disk may not have had the time to store the shutdown write.
             assert process.wait(WITHIN) in (0, DISK_SILENT)
         assert watch.seconds < AT_ONCE
 

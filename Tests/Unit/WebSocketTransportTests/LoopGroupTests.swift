@@ -190,33 +190,33 @@ final class RunningGroup: Sendable {
     var options = Self.options
     set(&options)
     let (orders, ended, started) = (orders, ended, DispatchSemaphore(value: 0))
-    let made = Made()
+    let progress = Progress()
     Thread.detachNewThread { [options] in
       do {
         let group = try LoopGroup(options)
-        made.port.withLock { $0 = group.port }
+        progress.port.withLock { $0 = group.port }
         started.signal()
         group.listen(to: orders)
-        let outcome = Self.serve(group, orders, made.mostReportedInARow)
-        made.outcome.withLock { $0 = outcome }
+        let outcome = Self.serve(group, orders, progress.mostReportedInARow)
+        progress.outcome.withLock { $0 = outcome }
       } catch {
         started.signal()
       }
       ended.signal()
     }
     started.wait()
-    self.made = made
-    port = made.port.withLock { $0 }
+    self.progress = progress
+    port = progress.port.withLock { $0 }
     guard port != 0 else { throw RawClient.Fault("no group") }
   }
 
-  private final class Made: Sendable {
+  private final class Progress: Sendable {
     let port = Mutex(0)
     let outcome = Mutex(Outcome())
     let mostReportedInARow = Mutex(0)
   }
 
-  private let made: Made
+  private let progress: Progress
 
   func clients(_ count: Int) throws -> [RawClient] {
     try (0..<count).map { _ in try RawClient(port: port) }
@@ -231,9 +231,9 @@ final class RunningGroup: Sendable {
     wait()
   }
 
-  var outcome: Outcome { made.outcome.withLock { $0 } }
+  var outcome: Outcome { progress.outcome.withLock { $0 } }
   /// How much came from further loops without a deadline in between, at most.
-  var mostReportedInARow: Int { made.mostReportedInARow.withLock { $0 } }
+  var mostReportedInARow: Int { progress.mostReportedInARow.withLock { $0 } }
 
   private static func serve(
     _ group: LoopGroup, _ orders: Mailbox<String>, _ mostReportedInARow: borrowing Mutex<Int>

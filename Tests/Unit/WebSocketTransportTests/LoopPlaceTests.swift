@@ -5,7 +5,7 @@ import Testing
 @Suite struct `The place of a loop in its group` {
   @Test(arguments: [0, 1, 63])
   func `is in the identity of each of its connections and requests`(_ number: Int) {
-    let base = LoopPlace(number: number, census: nil).serialBase
+    let base = LoopPlace(number: number, totals: nil).serialBase
 
     #expect(ConnectionID(base | (1 << 34 - 1) << 24 | 1 << 24 - 1).loopNumber == number)
     #expect(HTTPRequestID(base + 1 << 57).loopNumber == number)
@@ -16,11 +16,11 @@ import Testing
   }
 }
 
-@Suite struct `The census of several loops` {
-  let census = LoopCensus()
+@Suite struct `The totals of several loops` {
+  let totals = LoopTotals()
 
   @Test func `sums the counts that each loop has reported`() {
-    var entries = [CensusEntry(census), CensusEntry(census)]
+    var entries = [LoopContribution(totals), LoopContribution(totals)]
 
     entries[0].update(webSockets: 5, exchanges: 2, relays: 1)
     entries[1].update(webSockets: 3, exchanges: 0, relays: 0)
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `gives each new connection a number of its own`() {
-    var entries = [CensusEntry(census), CensusEntry(census)]
+    var entries = [LoopContribution(totals), LoopContribution(totals)]
 
     #expect(entries[0].addWebSocket(to: 0) == 0)
     #expect(entries[1].addWebSocket(to: 0) == 1)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `is not used by a single loop`() {
-    var entry = CensusEntry(nil)
+    var entry = LoopContribution(nil)
 
     #expect(entry.addWebSocket(to: 41) == 41)
     #expect(entry.totalWebSockets == nil)
@@ -51,7 +51,7 @@ import Testing
   @Test func `counts an address over all loops`() throws {
     var options = TransportOptions()
     options.connectionsPerAddressMax = 1
-    var counts = [AddressCounts(options, census), AddressCounts(options, census)]
+    var counts = [AddressCounts(options, totals), AddressCounts(options, totals)]
     let address = IPAddress("192.0.2.1")
 
     let first = counts[0].acquireSlot(for: address)

@@ -4,9 +4,9 @@ import Testing
 
 @Suite struct `The router of a group of loops` {
   let group = GroupID(9)
-  let mine = LoopPlace(number: 0, census: nil).connection
-  let second = LoopPlace(number: 1, census: nil).connection
-  let third = LoopPlace(number: 2, census: nil).connection
+  let mine = LoopPlace(number: 0, totals: nil).connection
+  let second = LoopPlace(number: 1, totals: nil).connection
+  let third = LoopPlace(number: 2, totals: nil).connection
   let frame = Frame([1])
 
   /// Knows a connection of each further loop.
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `routes a response to the loop that received the request`() {
     var router = router()
-    let base = LoopPlace(number: 2, census: nil).serialBase
+    let base = LoopPlace(number: 2, totals: nil).serialBase
     let answer = TransportAction.respond(HTTPResponse(status: 200), to: HTTPRequestID(base + 1))
 
     #expect(routed([answer], &router) == [[], [], [answer]])
