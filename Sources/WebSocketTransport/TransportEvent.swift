@@ -90,7 +90,7 @@ public struct HTTPRequest: Sendable, Equatable {
   /// The peer's network: its IPv4 address, or its IPv6 network of 64 bits, all of whose addresses belong to one client.
   public var peerNetwork: String { IPAddress.networkText(of: peerAddress) }
 
-  /// The headers that are handed on; nothing else of a request's head reaches the server.
+  /// The headers that are passed on; nothing else of a request's head reaches the server.
   public static let headersKept = [
     "host", "origin", "authorization", "content-type", "if-match", "if-none-match",
     "idempotency-key", "sec-fetch-site", "sec-purpose", "purpose", "x-purpose", "x-moz",

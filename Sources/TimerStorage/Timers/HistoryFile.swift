@@ -1,6 +1,6 @@
 import Foundation
 
-/// The name of a data folder's history, so that a folder and a copy of it that took another course are told apart.
+/// The name of a data folder's history, which distinguishes a folder from a copy of it that has changed since.
 ///
 /// The file holds its own inode and time: a copy of the folder has another inode. A copy in its place has another time,
 /// or its inode changed long after that. Such a folder begins a history of its own.

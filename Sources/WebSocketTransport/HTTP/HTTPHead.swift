@@ -126,7 +126,7 @@ extension HTTPHead {
     return segments
   }
 
-  /// The headers that are handed on.
+  /// The headers that are passed on to the server.
   var headersKept: [String: String] {
     headers.filter { HTTPRequest.headersKept.contains($0.key) }
   }

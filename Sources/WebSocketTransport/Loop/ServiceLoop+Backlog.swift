@@ -22,7 +22,7 @@ extension ServiceLoop {
   }
 
   /// Closes those with the most while more waits than may, and cuts those short that are being closed while they hold
-  /// too much beside it; many in one go, so that a crowd of slow readers is not sorted for each of them.
+  /// too much beside it; many in one go, so that many slow readers are sorted once and not for each of them.
   func boundBacklog() {
     let most = backlogBytesMax
     guard backlog.byteCount > most || backlog.closingByteCount > most / 4, !isStopping else {

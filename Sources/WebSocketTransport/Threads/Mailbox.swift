@@ -1,9 +1,9 @@
 import CLibuv
 import Synchronization
 
-/// The one door through which other threads reach the loop: they post, the loop drains.
+/// A queue of messages from other threads to a loop: they post, the loop drains. No other way leads into a loop.
 ///
-/// `ServiceLoop.listen(to:)` ties it to a loop, which then emits `TransportEvent.woken` after a post;
+/// `ServiceLoop.listen(to:)` attaches it to a loop, which then emits `TransportEvent.woken` after a post;
 /// several posts may share one `woken`. Posting is safe from any thread, before the loop runs and after
 /// it is gone; then messages only queue.
 public final class Mailbox<Message: Sendable>: Sendable {

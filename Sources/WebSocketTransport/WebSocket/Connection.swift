@@ -52,7 +52,7 @@ final class Connection: BacklogReader {
   /// Its place among those of its address.
   let addressSlot: AddressCounts.Slot?
 
-  /// A frame of `largeFrom` bytes counts by itself, see `isTooFarBehind`.
+  /// A frame of `largeFrom` bytes is counted separately, see `isTooFarBehind`.
   init(
     _ id: ConnectionID, socket: WebSocket, addressSlot: AddressCounts.Slot?, isAnnounced: Bool,
     largeFrom: Int, fellBehind: @escaping (Connection) -> Void
@@ -92,7 +92,8 @@ final class Connection: BacklogReader {
     return true
   }
 
-  /// Adds a frame of the broadcasts under way to those that go out together; false when it is no neighbour of theirs.
+  /// Adds a frame of the broadcasts under way to those that are sent together; returns false when it does not follow
+  /// them.
   func gather(_ number: Int) -> Bool {
     guard !gathered.isEmpty, gathered.upperBound == number else { return false }
     gathered = gathered.lowerBound..<number + 1
@@ -193,7 +194,7 @@ struct Membership {
   var index: Int
 }
 
-/// The members of one group, densely, so that a broadcast walks an array.
+/// The members of one group, in an array without gaps, for fast broadcasts.
 final class Group {
   let id: GroupID
   private(set) var members: [Connection] = []

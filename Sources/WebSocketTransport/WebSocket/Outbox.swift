@@ -4,7 +4,7 @@ struct Outbox {
   private var first = 0
   /// Payload bytes that wait.
   private(set) var byteCount = 0
-  /// From how many bytes on a frame is counted by itself.
+  /// The size in bytes from which a frame is counted separately.
   let largeFrom: Int
   /// Bytes of the large frames, and the number of those that nothing replaces.
   private(set) var largeByteCount = 0
