@@ -121,7 +121,7 @@ extension SharedTimer {
   private func applying(
     _ command: TimerCommand, at now: Instant
   ) throws(TimerRefusal) -> SharedTimer? {
-    let now = command.stopsCount ? notBeforeLastLap(now) : now
+    let now = command.stopsCount ? clampedToLastLap(now) : now
     var next = self
     // A press that a title or a message has overtaken counts from its own instant, and the timer's last change stays
     // the later of the two.
@@ -161,7 +161,7 @@ extension SharedTimer {
   }
 
   /// A press that stops the count before the last lap counts as at that lap, so that the laps stay true.
-  private func notBeforeLastLap(_ press: Instant) -> Instant {
+  private func clampedToLastLap(_ press: Instant) -> Instant {
     guard isRunning, let run, let last = laps.last else { return press }
     return press + max(.zero, last - run.elapsed(at: press))
   }

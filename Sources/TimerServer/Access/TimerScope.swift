@@ -28,20 +28,20 @@ enum TimerScope: Hashable, Sendable {
 /// A timer's name, or the beginning of one with `*` for the rest. Compared byte for byte, as names are.
 struct TimerPattern: Hashable, Sendable {
   private let bytes: [UInt8]
-  private let isBeginning: Bool
+  private let isPrefix: Bool
 
   /// nil when it can match no name: a name as long as names may be, without control characters.
   init?(_ text: String) {
-    isBeginning = text.utf8.last == UInt8(ascii: "*")
-    bytes = Array(isBeginning ? text.utf8.dropLast() : text.utf8[...])
+    isPrefix = text.utf8.last == UInt8(ascii: "*")
+    bytes = Array(isPrefix ? text.utf8.dropLast() : text.utf8[...])
     // A prefix is valid if it is a valid name with one letter added.
     let example = String(decoding: bytes, as: UTF8.self)
-    guard TimerID(isBeginning && bytes.count < TimerID.bytesMax ? example + "a" : example) != nil
+    guard TimerID(isPrefix && bytes.count < TimerID.bytesMax ? example + "a" : example) != nil
     else { return nil }
   }
 
   func matches(_ id: TimerID) -> Bool {
-    isBeginning ? id.name.utf8.starts(with: bytes) : id.name.utf8.elementsEqual(bytes)
+    isPrefix ? id.name.utf8.starts(with: bytes) : id.name.utf8.elementsEqual(bytes)
   }
 
   /// Returns whether a name is sorted before all names that match.

@@ -16,13 +16,13 @@ extension Hub {
 
   /// Logs a change of the disk's state if it is due. Called each second.
   mutating func logStorageIfDue(at now: Instant, _ actions: inout HubActions) {
-    switch storageLog.popNews(at: now) {
+    switch storageLog.popLine(at: now) {
     case .trouble(let trouble):
       actions.log(.error, "changes can't be stored and are refused: \(trouble)")
     case .end: actions.log(.info, "changes are stored again")
     case nil: break
     }
-    switch filesLog.popNews(at: now) {
+    switch filesLog.popLine(at: now) {
     case .trouble(let errors):
       for error in errors.prefix(Self.fileErrorsLoggedMax) {
         actions.log(.error, "a timer's file is behind: \(error)")

@@ -5,7 +5,7 @@ import TimerCore
 /// The first occurrence and its end are logged at once. A recurrence is logged after a pause, which grows with each
 /// one, if the trouble still lasts by then.
 struct TroubleLog<Trouble: Equatable> {
-  enum News {
+  enum Line {
     case trouble(Trouble)
     case end
   }
@@ -28,7 +28,7 @@ struct TroubleLog<Trouble: Equatable> {
   }
 
   /// Returns what has to be logged now; nil if nothing is due.
-  mutating func popNews(at now: Instant) -> News? {
+  mutating func popLine(at now: Instant) -> Line? {
     guard present != logged else { return nil }
     guard let present else {
       logged = nil

@@ -25,7 +25,7 @@ struct StagedFile {
   }
 
   /// Returns whether a name in a folder is that of such a file.
-  static func isOne(_ name: FileName) -> Bool {
+  static func isStagedName(_ name: FileName) -> Bool {
     name.isHidden && name.ends(with: ending)
   }
 

@@ -128,7 +128,7 @@ final class ChangeFeed: Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  // MARK: News
+  // MARK: Changes
 
   /// Records a step of this store. Called while it holds the folder's lock.
   func recordOwn(_ step: FolderStep) {

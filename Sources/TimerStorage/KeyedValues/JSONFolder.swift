@@ -85,7 +85,7 @@ public struct JSONFolder {
 
   /// Removes what was being written when a process died: it is in the log, or was not answered.
   func removeLeftovers() throws(DiskError) {
-    for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
+    for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isStagedName(name) {
       try Disk.remove(filePath(name))
     }
   }
@@ -332,7 +332,7 @@ public struct JSONFolder {
   /// True if the log has to be emptied before the next step or probe.
   var isLogInDoubt: Bool { log.isInDoubt }
   /// True if emptying the log frees space on the disk.
-  var canGiveRoom: Bool { !log.isInDoubt && !log.isEmpty }
+  var canFreeSpace: Bool { !log.isInDoubt && !log.isEmpty }
 
   /// Makes steps durable, all or none; `writeFiles` updates their files later.
   ///
@@ -366,7 +366,7 @@ public struct JSONFolder {
   public mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
     do { try commit(steps) { () throws(DiskError) in } } catch {
       // A full disk may have room again once the log is empty.
-      guard error.isOfFullDisk, canGiveRoom else { throw error }
+      guard error.isOfFullDisk, canFreeSpace else { throw error }
       try checkpoint()
       guard isCheckpointed else { throw error }
       try commit(steps) { () throws(DiskError) in }

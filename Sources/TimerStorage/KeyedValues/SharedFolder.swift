@@ -113,7 +113,7 @@ final class SharedFolder: Sendable {
   ) throws -> Result {
     try make()
     return try locked(alone: true) {
-      let owner = try lockOutOwners()
+      let owner = try lockAgainstServer()
       defer { withExtendedLifetime(owner) {} }
       try finishPendingStep()
       let contents = Contents(path: path)
@@ -129,7 +129,7 @@ final class SharedFolder: Sendable {
   }
 
   /// A server owns its folder as a whole, and keeps changes in its log that no other process may finish.
-  private func lockOutOwners() throws -> FolderLock {
+  private func lockAgainstServer() throws -> FolderLock {
     do { return try FolderLock(sharedAt: inside + "/lock") } catch {
       if case .disk(let error) = error { throw error }
       throw error
@@ -162,7 +162,8 @@ final class SharedFolder: Sendable {
         throw error
       }
     } else if !state.withLock({ $0.isCleaned }) {
-      for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
+      for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isStagedName(name)
+      {
         try Disk.remove(path + "/" + name.text)
       }
     }

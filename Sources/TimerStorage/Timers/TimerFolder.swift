@@ -80,7 +80,7 @@ public struct TimerFolder {
     let steps = writes.map { $0.step(&contents) }
     do { try commit(steps) } catch {
       // A full disk may have room again once the log is empty.
-      guard error.isOfFullDisk, folder.canGiveRoom else { throw error }
+      guard error.isOfFullDisk, folder.canFreeSpace else { throw error }
       try checkpoint()
       guard folder.isCheckpointed else { throw error }
       try commit(steps)

@@ -154,13 +154,13 @@ extension TokenFile {
     // A file that was left over may have another mode.
     try Disk.remove(beside)
     let file = try Disk.write(bytes, to: beside, mode: 0o600)
-    try giveToOwnerOfFolder(beside)
+    try chownToFolderOwner(beside)
     try Disk.syncData(file, beside)
     try Disk.rename(beside, to: path)
   }
 
   /// A file written by root has to be readable for a server that runs as another user.
-  private func giveToOwnerOfFolder(_ file: String) throws {
+  private func chownToFolderOwner(_ file: String) throws {
     let files = FileManager.default
     let owner = try files.attributesOfItem(atPath: folder)[.ownerAccountID] as? NSNumber
     let maker = try files.attributesOfItem(atPath: file)[.ownerAccountID] as? NSNumber

@@ -46,7 +46,7 @@ final class HTTPExchange: BacklogReader {
   private var isInputClosed = false
   private var isStopping = false
   private var hasReadRequest = false
-  /// When patience ends; nil while the server has its time.
+  /// The deadline for the peer; nil while the server works on a response.
   private(set) var due: UInt64?
   /// The request that the server has.
   var request: HTTPRequestID?
@@ -113,7 +113,7 @@ final class HTTPExchange: BacklogReader {
 
   func setDue(_ due: UInt64) { self.due = due }
 
-  /// Patience is over.
+  /// The deadline for the peer has passed.
   func timeOut() {
     switch phase {
     case .reading where parser.hasBegun:
@@ -151,7 +151,7 @@ final class HTTPExchange: BacklogReader {
   /// The time during which a request that is being read can't be evicted. The loop checks four times within it.
   static let graceMilliseconds: UInt64 = 1_000
 
-  /// Is given up for another one.
+  /// Closes the connection to make room for another one.
   func evict() {
     if phase == .reading, parser.hasBegun {
       let bytes = HTTPReply.bytes(

@@ -248,7 +248,7 @@ extension ServiceLoop: WebSocketListener {
     emit(isBinary ? .receivedBinary(connection.id, message) : .received(connection.id, message))
   }
 
-  func ponged(number: UInt64) { connections[ConnectionID(number)]?.isPingOutstanding = false }
+  func receivedPong(number: UInt64) { connections[ConnectionID(number)]?.isPingOutstanding = false }
 
   /// Closes a connection for a bad message. Earlier messages stay valid; later input is discarded.
   private func refuse(_ connection: Connection, _ code: CloseCode, reason: String) {

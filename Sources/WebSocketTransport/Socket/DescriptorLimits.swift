@@ -35,8 +35,8 @@ struct DescriptorLimits {
     descriptorsMax = max(16, min(limit, needed) - spare)
     // Room for connections that are told that the server is full.
     let closing = min(Self.closing, descriptorsMax / 8)
-    let isTight = descriptorsMax < wanted + closing
-    let http = isTight ? max(4, (descriptorsMax - closing) / 4) : .max
+    let isLimited = descriptorsMax < wanted + closing
+    let http = isLimited ? max(4, (descriptorsMax - closing) / 4) : .max
     let httpMaxInAll = min(max(1, options.httpConnectionsMax), http)
     httpMax = max(1, httpMaxInAll / loopCount)
     let capacity = max(1, (descriptorsMax - closing - httpMaxInAll) / perWebSocket)

@@ -131,16 +131,17 @@ import CLibuv
       unsafe request.pointee.data?.deallocate()
       unsafe request.deallocate()
       guard let data = unsafe data else { return }
-      unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().wrote(status == 0)
+      unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().writeCompleted(
+        status == 0)
     }
     if status != 0 {
       unsafe copy.deallocate()
       unsafe request.deallocate()
-      wrote(false)
+      writeCompleted(false)
     }
   }
 
-  private func wrote(_ isSent: Bool) {
+  private func writeCompleted(_ isSent: Bool) {
     let then = writeCompletion
     writeCompletion = nil
     then?(isSent)

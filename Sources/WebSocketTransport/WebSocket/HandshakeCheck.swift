@@ -33,8 +33,8 @@ enum HandshakeCheck {
       return .malformed(HTTPReply.plain(400, "The query is not UTF-8."))
     }
     let subprotocols = head.list("sec-websocket-protocol")
-    let isSpoken = subprotocols.contains(options.subprotocol)
-    guard subprotocols.isEmpty || isSpoken else {
+    let isOffered = subprotocols.contains(options.subprotocol)
+    guard subprotocols.isEmpty || isOffered else {
       return .malformed(
         HTTPReply.plain(
           400, "Leave Sec-WebSocket-Protocol out, or include \(options.subprotocol)."))
@@ -42,7 +42,7 @@ enum HandshakeCheck {
     let handshake = Handshake(
       query: query, headers: head.headersKept, peerAddress: peerAddress, subprotocols: subprotocols)
     if let refusal = options.admission(handshake) { return .notAdmitted(refusal) }
-    return .accepted(handshake, key: key, subprotocol: isSpoken ? options.subprotocol : nil)
+    return .accepted(handshake, key: key, subprotocol: isOffered ? options.subprotocol : nil)
   }
 
   private static func upgradeRequired(_ line: String) -> HTTPResponse {

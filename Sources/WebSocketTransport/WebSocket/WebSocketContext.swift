@@ -9,7 +9,7 @@ protocol WebSocketListener: AnyObject {
   /// A piece of a data message; false ends the connection.
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64)
   /// A pong arrived.
-  func ponged(number: UInt64)
+  func receivedPong(number: UInt64)
   /// The peer sent a close frame; whether the connection is to end now, without an answer.
   func closingByPeer(number: UInt64) -> Bool
   /// libwebsockets has begun to close by itself; nothing may be written any more.
@@ -142,7 +142,7 @@ protocol WebSocketListener: AnyObject {
         Span(_bytes: piece.bytes), isBinary: lws_frame_is_binary(wsi) != 0,
         isLast: lws_is_final_fragment(wsi) != 0, number: number)
       return 0
-    case LWS_CALLBACK_RECEIVE_PONG: listener.ponged(number: number)
+    case LWS_CALLBACK_RECEIVE_PONG: listener.receivedPong(number: number)
     case LWS_CALLBACK_SERVER_WRITEABLE: return listener.writeable(number: number) ? 0 : -1
     case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
       return listener.closingByPeer(number: number) ? -1 : 0

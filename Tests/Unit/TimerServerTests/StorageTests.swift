@@ -106,7 +106,7 @@ import WebSocketTransport
 
   private func told(_ trouble: String?, at second: Int) -> Bool {
     log.update(trouble)
-    return log.popNews(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
+    return log.popLine(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
   }
 
   @Test func `is logged with its end, and less often while it lasts`() {
