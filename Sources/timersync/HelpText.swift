@@ -44,8 +44,8 @@ enum HelpText {
     access
       --anonymous ROLE     what visitors without a token may do: none, view or control. Default: control
                            on loopback while there are no tokens, none once there are some. Without
-                           tokens and without this option, the server listens only on loopback and
-                           trusts no proxy
+                           tokens and without this option, a start with another address than loopback or
+                           with a trusted proxy is refused
       --tokens FILE        file of tokens, written by 'timersync token'; reloaded when it changes
                            (default FOLDER/.timersync/tokens.json of the data folder)
       --allow-get          lets GET /api/timers/NAME/COMMAND?…&token=TOKEN change a timer, for button
@@ -71,7 +71,7 @@ enum HelpText {
       --connections-per-address COUNT  connections of one IPv4 address or IPv6 network (64 bits); one more
                            is closed with 1013, or answered with 503; loopback has no limit (default 512)
       --http-connections COUNT  open HTTP connections, unfinished handshakes included; one more closes the
-                           connection that has been idle longest (default 1024)
+                           one that the server has waited for longest (default 1024)
       --handshake-seconds COUNT  time for a complete request or handshake; after it 408, or the connection
                            is closed (default 10)
       --header-bytes COUNT  size of a request's head; above it 431 (default 16384)
