@@ -136,7 +136,7 @@ public struct JSONWriter {
     needsComma = true
   }
 
-  /// What stands between this member and the one before.
+  /// Writes the comma between this member and the one before.
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     guard lineDepth > 0, depth > 0 else { return }

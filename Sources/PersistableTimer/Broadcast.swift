@@ -22,7 +22,7 @@ struct Broadcast<Element: Sendable> {
   }
 
   /// Lets go of all streams. To finish them is for the caller, outside of any lock: it calls back.
-  mutating func takeAll() -> [Continuation] {
+  mutating func removeAll() -> [Continuation] {
     defer { continuations = [:] }
     return Array(continuations.values)
   }

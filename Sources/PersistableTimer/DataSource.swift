@@ -8,8 +8,8 @@ package protocol DataSource: Sendable {
   /// nil: there is none.
   func run(forKey key: TimerKey) throws -> RestoreTimerData?
 
-  /// Decides on new runs, nil to remove, while nobody else does: `edit` is given the keys that there are and a way to
-  /// read. Where it throws, nothing changes.
+  /// Decides on new runs, nil to remove, without concurrent changes: `edit` gets the existing keys and a way to read.
+  /// Where it throws, nothing changes.
   func edit<Result>(_ edit: Edit<Result>) throws -> Result
 
   typealias Edit<Result> = (

@@ -3,12 +3,12 @@ import TimerStorage
 
 /// Where a timer is kept.
 public enum DataSourceType {
-  /// In the defaults of an app; what is stored there by earlier versions of this library's model is found again.
+  /// In the defaults of an app; values of earlier versions of this library's model are found again.
   case userDefaults(UserDefaults)
   /// Nowhere: gone with the object.
   case inMemory
-  /// In a folder, a JSON file a timer, each change on the disk before it is told. Several processes may use it
-  /// at the same time.
+  /// In a folder, one JSON file for each timer; each change is on the disk before it is reported. Several processes may
+  /// use the folder at the same time.
   case jsonFiles(directory: URL)
 }
 

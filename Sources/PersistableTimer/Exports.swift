@@ -1,4 +1,4 @@
-// What a program sees that imports this module alone. The rules behind these types are the server's too.
+// The types that a program gets by importing this module alone. The server uses the same ones.
 @_exported public import struct TimerCore.PausePeriod
 @_exported public import struct TimerCore.RestoreTimerData
 @_exported public import enum TimerCore.RestoreType

@@ -21,10 +21,10 @@ public enum TimerDataError: Error, Hashable, Sendable, LocalizedError, CustomStr
   case invalidDuration(TimeInterval)
   /// The time left, or the time elapsed, would fall under zero or grow over a year; `nearest` would do.
   case invalidAmount(TimeInterval, nearest: TimeInterval)
-  /// What is stored for this id is no timer. It is left as it is; `start` with force replaces it.
+  /// The stored value for this id is no timer. It is left as it is; `start` with force replaces it.
   case damagedRecord(id: String?, reason: String)
 
-  /// What is wrong, and what would be right.
+  /// The error in words, and how to avoid it.
   public var description: String {
     switch self {
     case .invalidDuration(let duration):

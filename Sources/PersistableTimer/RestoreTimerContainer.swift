@@ -14,7 +14,7 @@ public struct RestoreTimerContainer: Sendable {
     self.init(dataSourceType: .userDefaults(userDefaults))
   }
 
-  /// Keeps timers where `dataSourceType` says.
+  /// Keeps timers in the given data source.
   public init(dataSourceType: DataSourceType) {
     self.init(dataSource: dataSourceType.dataSource)
   }
@@ -25,19 +25,19 @@ public struct RestoreTimerContainer: Sendable {
 
   /// The timer that is held under an id.
   /// - Throws: `PersistableTimerClientError.timerHasNotStarted` when there is none,
-  ///   `TimerDataError.damagedRecord` when what is there is no timer.
+  ///   `TimerDataError.damagedRecord` when the stored value is no timer.
   public func getTimerData(id: String? = nil) throws -> RestoreTimerData {
     try runs.run(id)
   }
 
-  /// Whether a timer is held, running or paused.
+  /// Returns whether there is a timer, running or paused.
   public func isTimerRunning(id: String? = nil) -> Bool {
     (try? runs.run(id)) != nil
   }
 
-  /// Starts a timer at `now`; with `forceStart` in place of one that is held.
+  /// Starts a timer at `now`; with `forceStart` in place of a stored one.
   /// - Throws: `timerAlreadyStarted`; `TimerDataError.invalidDuration` for a countdown of no more than 0 seconds
-  ///   or more than a year; `TimerDataError.damagedRecord`, without force, when what is there is no timer;
+  ///   or more than a year; `TimerDataError.damagedRecord`, without force, when the stored value is no timer;
   ///   what the disk said.
   @discardableResult
   public func start(
@@ -46,29 +46,29 @@ public struct RestoreTimerContainer: Sendable {
     try runs.start(id, type, at: now, force: forceStart)
   }
 
-  /// Goes on with a paused timer.
-  /// - Throws: `timerHasNotStarted`, `timerHasNotPaused`, what the disk said.
+  /// Resumes a paused timer.
+  /// - Throws: `timerHasNotStarted`, `timerHasNotPaused`, the disk's error.
   @discardableResult
   public func resume(id: String? = nil, now: Date = Date()) async throws -> RestoreTimerData {
     try runs.change(id) { run throws(TimerRefusal) in try run.resumed(at: now) }
   }
 
-  /// Pauses a running timer. Up to 64 pauses are kept apart; of more, the oldest are told as one.
-  /// - Throws: `timerHasNotStarted`, `timerAlreadyPaused`, what the disk said.
+  /// Pauses a running timer. Up to 64 pauses are kept apart; of more, the oldest are merged.
+  /// - Throws: `timerHasNotStarted`, `timerAlreadyPaused`, the disk's error.
   @discardableResult
   public func pause(id: String? = nil, now: Date = Date()) async throws -> RestoreTimerData {
     try runs.change(id) { run throws(TimerRefusal) in try run.paused(at: now) }
   }
 
-  /// Ends a timer and forgets it; what it was is returned, with its `stopDate`.
-  /// - Throws: `timerHasNotStarted`, what the disk said.
+  /// Ends a timer and removes it; returns its last state, with its `stopDate`.
+  /// - Throws: `timerHasNotStarted`, the disk's error.
   @discardableResult
   public func finish(id: String? = nil, now: Date = Date()) async throws -> RestoreTimerData {
     try runs.finish(id, at: now)
   }
 
-  /// Ends and forgets every timer, in one step, and tells them by their ids. Records that are no timers stay.
-  /// - Throws: what the disk said; no timer has ended then.
+  /// Ends and removes every timer in one step; returns them by their ids. Records that are no timers stay.
+  /// - Throws: the disk's error; no timer has ended then.
   @discardableResult
   public func finishAll(now: Date = Date()) async throws -> [String?: RestoreTimerData] {
     try runs.finishAll(at: now)
@@ -77,7 +77,7 @@ public struct RestoreTimerContainer: Sendable {
   /// Makes the time left of a countdown `extraTime` seconds longer, or shorter for a negative amount; running,
   /// paused or in overtime.
   /// - Throws: `timerHasNotStarted`; `invalidTimerType` for a stopwatch; `TimerDataError.invalidAmount` when the time
-  ///   left would fall under zero or grow over a year; what the disk said.
+  ///   left would fall under zero or grow over a year; the disk's error.
   @discardableResult
   public func addRemainingTime(
     id: String? = nil, extraTime: TimeInterval, now: Date = Date()
@@ -87,7 +87,7 @@ public struct RestoreTimerContainer: Sendable {
 
   /// Sets a stopwatch `extraTime` seconds on, or back for a negative amount; it counts on from there.
   /// - Throws: `timerHasNotStarted`; `invalidTimerType` for a countdown; `TimerDataError.invalidAmount` when the time
-  ///   elapsed would fall under zero or grow over a year; what the disk said.
+  ///   elapsed would fall under zero or grow over a year; the disk's error.
   @discardableResult
   public func addElapsedTime(
     id: String? = nil, extraTime: TimeInterval, now: Date = Date()

@@ -1,9 +1,9 @@
 public import TimerCore
 
 extension String {
-  /// What a label shows of a timer: `TimerState.text`, or `--:--` when there is none.
+  /// The text of a timer for a label: `TimerState.text`, or `--:--` when there is none.
   ///
-  /// With `countsDown` false a countdown shows what has passed instead of what is left.
+  /// With `countsDown` false a countdown shows the elapsed time instead of the remaining time.
   public init(timerState: TimerState?, countsDown: Bool = true) {
     self = timerState?.text(countsDown: countsDown) ?? "--:--"
   }

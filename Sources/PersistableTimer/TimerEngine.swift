@@ -2,12 +2,13 @@ import Foundation
 import Synchronization
 import TimerCore
 
-/// What tells the time. Its closure is the user's, who gave it to be called on any thread.
+/// The source of the current time. Its closure is the user's, who gave it to be called on any thread.
 struct Clock: @unchecked Sendable {
   let now: () -> Date
 }
 
-/// What is behind a `PersistableTimer`: its streams, and the task that ticks while a timer runs and somebody listens.
+/// The implementation of a `PersistableTimer`: its streams, and the task that ticks while a timer runs and has
+/// listeners.
 final class TimerEngine: Sendable {
   private let id: String?
   private let runs: TimerRuns
@@ -20,8 +21,8 @@ final class TimerEngine: Sendable {
     /// The run as it was seen last; nil while none was started or restored here.
     var run: RestoreTimerData?
     var streams = Streams()
-    /// The zero that needs no telling any more.
-    var toldZero: Instant?
+    /// The zero that was reported.
+    var reportedZero: Instant?
     var ticker: Ticker?
     var tickersEver = 0
   }
@@ -37,8 +38,8 @@ final class TimerEngine: Sendable {
       set { if kind == .times { times = newValue } else { ends = newValue } }
     }
 
-    mutating func takeAll() -> [AsyncStream<TimerState>.Continuation] {
-      times.takeAll() + ends.takeAll()
+    mutating func removeAll() -> [AsyncStream<TimerState>.Continuation] {
+      times.removeAll() + ends.removeAll()
     }
   }
 
@@ -57,8 +58,8 @@ final class TimerEngine: Sendable {
   /// A zero is waited for in parts, since the clock may be set meanwhile.
   private static let zeroWaitMax: Seconds = 1
 
-  /// So early a wake-up is no tick yet: the clock that tells the time and the one that wakes differ by little. One that
-  /// differs by more is a test's, and its ticks come by the other clock alone.
+  /// A wake-up this early is no tick yet: the clock of the timer and the one that wakes the task differ by little. A
+  /// test's clock may differ by more; then ticks only follow the clock that wakes.
   private static let earlyMax: Seconds = 0.05
 
   init(id: String?, runs: TimerRuns, emitsTimes: Bool, interval: TimeInterval, clock: Clock) {
@@ -85,18 +86,18 @@ final class TimerEngine: Sendable {
 
   func ends() -> AsyncStream<TimerState> {
     let (stream, continuation) = AsyncStream.makeStream(of: TimerState.self)
-    // An end that nobody was there to hear is told to the first who listens.
-    listen(continuation, .ends) { state in tellZero(&state, at: Instant(clock.now())) }
+    // The first listener receives an end that had no listener before.
+    listen(continuation, .ends) { state in reportZero(&state, at: Instant(clock.now())) }
     return stream
   }
 
   private func listen(
     _ continuation: AsyncStream<TimerState>.Continuation, _ kind: Kind,
-    _ greet: (inout State) -> Void
+    _ sendFirst: (inout State) -> Void
   ) {
     let number = state.withLock { state in
       let number = state.streams[kind].add(continuation)
-      greet(&state)
+      sendFirst(&state)
       schedule(&state)
       return number
     }
@@ -118,7 +119,7 @@ final class TimerEngine: Sendable {
   private func forget(_ state: inout State) -> [AsyncStream<TimerState>.Continuation] {
     state.run = nil
     schedule(&state)
-    return state.streams.takeAll()
+    return state.streams.removeAll()
   }
 
   // MARK: The timer
@@ -131,8 +132,8 @@ final class TimerEngine: Sendable {
     try state.withLock { state in
       let now = clock.now()
       let run = try runs.run(id)
-      if let zero = run.zeroInstant, zero <= Instant(now) { state.toldZero = zero }
-      show(run, at: now, &state)
+      if let zero = run.zeroInstant, zero <= Instant(now) { state.reportedZero = zero }
+      publish(run, at: now, &state)
       return run
     }
   }
@@ -143,7 +144,7 @@ final class TimerEngine: Sendable {
     try state.withLock { state in
       let now = clock.now()
       let run = try change(runs, id, now)
-      show(run, at: now, &state)
+      publish(run, at: now, &state)
       return run
     }
   }
@@ -154,7 +155,7 @@ final class TimerEngine: Sendable {
       let run = try runs.finish(id, at: now)
       var last = run.elapsedTimeAndStatus(now: now)
       if isResetTime { last.elapsedTime = 0 }
-      tellZero(&state, at: Instant(now))
+      reportZero(&state, at: Instant(now))
       state.streams.times.yield(last)
       return (run, forget(&state))
     }
@@ -162,26 +163,26 @@ final class TimerEngine: Sendable {
     return run
   }
 
-  private func show(_ run: RestoreTimerData, at now: Date, _ state: inout State) {
-    // A crossing since the last tick is told before what comes after it.
-    tellZero(&state, at: Instant(now))
+  private func publish(_ run: RestoreTimerData, at now: Date, _ state: inout State) {
+    // A crossing since the last tick is sent before anything after it.
+    reportZero(&state, at: Instant(now))
     state.run = run
     state.streams.times.yield(run.elapsedTimeAndStatus(now: now))
-    tellZero(&state, at: Instant(now))
+    reportZero(&state, at: Instant(now))
     schedule(&state)
   }
 
-  private func tellZero(_ state: inout State, at now: Instant) {
-    guard let run = state.run, let zero = run.zeroInstant, zero <= now, zero != state.toldZero,
+  private func reportZero(_ state: inout State, at now: Instant) {
+    guard let run = state.run, let zero = run.zeroInstant, zero <= now, zero != state.reportedZero,
       state.streams.ends.hasListeners
     else { return }
-    state.toldZero = zero
+    state.reportedZero = zero
     state.streams.ends.yield(run.elapsedTimeAndStatus(now: zero.date))
   }
 
   // MARK: Ticking
 
-  /// Sees to it that a task ticks if, and only if, there is something to tell and somebody to tell it to.
+  /// Keeps a task ticking if, and only if, there is something to send and a listener.
   private func schedule(_ state: inout State) {
     state.ticker?.task.cancel()
     state.ticker = nil
@@ -203,12 +204,12 @@ final class TimerEngine: Sendable {
       guard state.ticker?.number == number, let run = state.run else { return nil }
       let now = Instant(clock.now())
       let tick = state.streams.times.hasListeners ? run.nextMultiple(of: interval, after: now) : nil
-      let isZeroTold = run.zeroInstant == state.toldZero || !state.streams.ends.hasListeners
-      let zero = isZeroTold ? nil : run.zeroInstant
+      let isZeroReported = run.zeroInstant == state.reportedZero || !state.streams.ends.hasListeners
+      let zero = isZeroReported ? nil : run.zeroInstant
       guard let due = [tick, zero].compactMap(\.self).min() else { return nil }
       state.ticker?.due = due
       state.ticker?.isTickDue = due == tick
-      // A zero may have passed before this task came to its turn.
+      // A zero may have passed before this task was scheduled.
       let wait = due == tick ? due - now : min(max(due - now, .zero), Self.zeroWaitMax)
       return .microseconds(wait.microseconds)
     }
@@ -222,14 +223,14 @@ final class TimerEngine: Sendable {
       let now = clock.now()
       let early = due - Instant(now)
       if early > .zero, early < Self.earlyMax || !ticker.isTickDue { return [] }
-      tellZero(&state, at: Instant(now))
+      reportZero(&state, at: Instant(now))
       do { state.run = try runs.run(id) } catch PersistableTimerClientError.timerHasNotStarted {
-        // Somebody else finished the timer.
+        // Another owner of the data source finished the timer.
         return forget(&state)
       } catch {
-        // What can't be read now may be at the next tick; time passes all the same.
+        // A value that can't be read now may be readable at the next tick; time passes all the same.
       }
-      tellZero(&state, at: Instant(now))
+      reportZero(&state, at: Instant(now))
       if ticker.isTickDue, let run = state.run {
         state.streams.times.yield(run.elapsedTimeAndStatus(now: now))
       }

@@ -28,7 +28,7 @@ struct TimerRuns: Sendable {
     }
   }
 
-  /// What becomes of a run by a transition, kept.
+  /// Applies a transition to a run and stores the result.
   func change(
     _ id: String?, _ transition: (RestoreTimerData) throws(TimerRefusal) -> RestoreTimerData
   ) throws -> RestoreTimerData {
@@ -88,8 +88,8 @@ extension TimerRuns {
     }
   }
 
-  /// What is no number, or too large for one, is first held at a bound, so that the refusal names the nearest one
-  /// that is taken, or the timer's own reason.
+  /// A value that is no number, or too large, is clamped first, so that the refusal names the nearest allowed one, or
+  /// the timer's own reason.
   private func add(
     _ amount: TimeInterval, _ body: (Seconds) throws -> RestoreTimerData
   ) throws -> RestoreTimerData {
@@ -108,7 +108,7 @@ extension RestoreType {
 }
 
 extension TimerRefusal {
-  /// The same for the users of this library; numbers are told with what was asked for.
+  /// The error for users of this library; numbers come with the requested ones.
   fileprivate var forClients: any Error {
     switch self {
     case .timerHasNotStarted, .unknownTimer: PersistableTimerClientError.timerHasNotStarted

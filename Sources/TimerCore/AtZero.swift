@@ -1,6 +1,6 @@
-/// What a countdown does when it gets to zero.
+/// A countdown's behavior at zero.
 public enum AtZero: String, CaseIterable, Codable, Hashable, Sendable {
-  /// Goes on below zero.
+  /// Counts on below zero.
   case overtime
   /// Ends its run.
   case finish

@@ -1,5 +1,5 @@
-/// What the machine's clocks said at one moment, kept with each change so that a later process can tell
-/// how much time has passed since.
+/// The machine's clocks at one moment, kept with each change so that a later process can tell how much time has passed
+/// since.
 public struct ClockReading: Codable, Hashable, Sendable {
   /// The server clock, in seconds since 1970.
   public var serverTime: Double
@@ -19,18 +19,17 @@ public struct ClockReading: Codable, Hashable, Sendable {
 
   public var server: Instant { Instant(Seconds(clamping: serverTime)) }
   public var boot: Seconds { Seconds(clamping: bootTime) }
-  /// The wall clock; a reading without one is taken at its word that nobody had set the clock since the
-  /// server's start.
+  /// The wall clock. A reading without one means that the clock was not set since the server's start.
   public var wallTime: WallTime { WallTime(Seconds(clamping: wall ?? serverTime)) }
   /// The wall clock minus the server clock.
   public var wallOffset: Seconds { wallTime.sinceEpoch - server.sinceEpoch }
 
-  /// By how much instants of this reading's clock have to move to mean the same on the clock of `now`.
+  /// The amount by which instants of this reading's clock have to move to mean the same on the clock of `now`.
   ///
-  /// Since the same start of the machine the boot time tells what has passed, whatever became of the wall
-  /// clock. Over a new start only the wall clock can; where it went back, nothing has passed. The wall clock
-  /// may have been set after this reading: then `later` may have a reading of the same start of the machine that
-  /// knows, and boot time leads there.
+  /// Within one start of the machine the boot time gives the time passed, whatever the wall clock does. Across a
+  /// restart only the wall clock can; where it went back, no time has passed. If the wall clock was set after this
+  /// reading, a reading in `later` from the same start of the machine may show that; then boot time is used up to
+  /// there.
   public func shift(to now: ClockReading, by later: [ClockReading] = []) -> Seconds {
     if bootID == now.bootID { return shiftWithinBoot(to: now) }
     if let last = later.last(where: { $0.isLater(inBootOf: self) }) {
@@ -44,12 +43,12 @@ public struct ClockReading: Codable, Hashable, Sendable {
     now.server - (server + max(.zero, now.boot - boot))
   }
 
-  /// Whether it tells the wall clock of no earlier moment in the same start of the machine.
+  /// Returns whether the reading is later in the same start of the machine and has the wall clock.
   private func isLater(inBootOf other: ClockReading) -> Bool {
     wall != nil && bootID == other.bootID && bootTime >= other.bootTime
   }
 
-  /// By how much the wall clock was set between this reading and `now`; nil when the machine was started anew.
+  /// The amount by which the wall clock was set between this reading and `now`; nil after a restart of the machine.
   public func wallStep(to now: ClockReading) -> Seconds? {
     guard bootID == now.bootID else { return nil }
     return (now.wallTime - wallTime) - (now.boot - boot)
@@ -71,7 +70,7 @@ extension SharedTimer {
 }
 
 extension TimerSettings {
-  /// Displays compare these instants with the clock that they are told.
+  /// Displays compare these instants with the server clock.
   fileprivate func shifted(by shift: Seconds) -> TimerSettings {
     var next = self
     next.message = message.map { SpeakerMessage($0.text, sentAt: $0.sentAt + shift) }

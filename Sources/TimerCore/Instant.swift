@@ -18,7 +18,7 @@ public struct Instant: Hashable, Sendable {
     microseconds = sinceEpoch.microseconds
   }
 
-  /// How long after 1970 it lies.
+  /// The time since 1970.
   public var sinceEpoch: Seconds {
     Seconds(microseconds: microseconds)
   }

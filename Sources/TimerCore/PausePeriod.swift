@@ -15,8 +15,8 @@ public struct PausePeriod: Codable, Hashable, Sendable {
 }
 
 extension PausePeriod {
-  /// How long it lasted; nil while it lasts. Below zero where a clock was set back meanwhile, so that
-  /// the elapsed time of the run stays what it was.
+  /// The pause's length; nil while it lasts. Negative if a clock was set back meanwhile, so that the run's elapsed time
+  /// stays what it was.
   var length: Seconds? {
     start.map { Instant($0) - Instant(pause) }
   }

@@ -2,11 +2,11 @@ public import FoundationEssentials
 
 /// One run of a timer: all that is needed to go on after a restart.
 public struct RestoreTimerData: Codable, Hashable, Sendable {
-  /// When the run was started; what was added to a stopwatch moves it back.
+  /// The start of the run; time added to a stopwatch moves it back.
   public var startDate: Date
   /// Oldest first; only the last may be open.
   public var pausePeriods: [PausePeriod]
-  /// What it counts; a countdown's duration with what was added to it.
+  /// The type; a countdown's duration includes added time.
   public var type: RestoreType
   /// When it was finished; nil while it runs or is paused.
   public var stopDate: Date?
@@ -64,7 +64,7 @@ extension RestoreTimerData {
     return Instant(last.pause)
   }
 
-  /// Where counting stopped; nil while it goes on.
+  /// The instant at which counting stopped; nil while it continues.
   private var countEnd: Instant? {
     openPause ?? stopDate.map(Instant.init)
   }
@@ -145,10 +145,9 @@ extension RestoreTimerData {
     return next
   }
 
-  /// Sets a stopwatch on, or back for a negative amount; counting goes on from the new value.
+  /// Sets a stopwatch on, or back for a negative amount; it continues from the new value.
   ///
-  /// Refused and clamped as in `addingRemaining`. What has been noted of the run, its last lap, is to stay
-  /// true: `floor` is where setting back ends.
+  /// Refused and clamped as in `addingRemaining`. Setting back ends at `floor`, so that the last lap stays true.
   public func addingElapsed(
     _ seconds: Seconds, at now: Instant, notBelow floor: Seconds = .zero, clamp: Bool = false
   ) throws(TimerRefusal) -> Self {
@@ -175,7 +174,7 @@ extension RestoreTimerData {
   private static func allowed(
     _ seconds: Seconds, to value: Seconds, notBelow floor: Seconds = .zero, clamp: Bool
   ) throws(TimerRefusal) -> Seconds {
-    // What has grown beyond the longest length by itself may still be made shorter.
+    // A time that has grown beyond the longest length by itself may still be made shorter.
     let range = (floor - value)...max(TimerLimits.durationMax - value, .zero)
     if range.contains(seconds) { return seconds }
     let limit = seconds < range.lowerBound ? range.lowerBound : range.upperBound

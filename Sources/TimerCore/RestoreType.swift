@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What a run counts.
+/// The type of a run.
 public enum RestoreType: Codable, Hashable, Sendable {
   /// Up from zero.
   case stopwatch

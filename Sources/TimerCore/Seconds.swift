@@ -14,7 +14,7 @@ public struct Seconds: Hashable, Sendable {
     microseconds = Int64((seconds * 1_000_000).rounded())
   }
 
-  /// The nearest whole microsecond; what can't be told apart in a `Double` is held at the bounds.
+  /// The nearest whole microsecond; values beyond the precision of a `Double` are clamped to the bounds.
   public init(clamping seconds: Double) {
     let bound = Self.representable
     let held = seconds.isNaN ? 0 : min(max(seconds, -bound), bound)

@@ -6,8 +6,8 @@ public struct SharedTimer: Hashable, Sendable {
   public var settings: TimerSettings
   /// nil: idle, not begun.
   public var run: RestoreTimerData?
-  /// The revision that began the run, by which one run is told from the next; nil without a run, and until the change
-  /// that begins it has its revision. A repeat goes on with the same run.
+  /// The revision that began the run, which identifies the run; nil without a run, and until the change that begins it
+  /// has its revision. A repeat continues the same run.
   public var runRevision: Int?
   /// A stopwatch's elapsed time at each press in this run, oldest first; none is less than the one before.
   public var laps: [Seconds]
@@ -44,22 +44,22 @@ public struct SharedTimer: Hashable, Sendable {
     return next
   }
 
-  /// Whether a run is under way.
+  /// True if a run is in progress.
   public var isActive: Bool {
     run.map { $0.status != .finished } ?? false
   }
 
-  /// Whether time passes for it.
+  /// True if time passes for it.
   public var isRunning: Bool {
     run?.status == .running
   }
 
-  /// What the current run counts, or the next one.
+  /// The type of the current run, or of the next one.
   public var type: RestoreType {
     run?.type ?? settings.type
   }
 
-  /// What was added to the starting duration in this run.
+  /// The time added to the starting duration in this run.
   public var addedTime: Seconds {
     guard let duration = run?.type.duration, let starting = settings.type.duration else {
       return .zero
@@ -71,9 +71,9 @@ public struct SharedTimer: Hashable, Sendable {
 // MARK: - Commands
 
 extension SharedTimer {
-  /// What becomes of the timer `id` by a change that came at `now`; nil when it is forgotten.
+  /// Returns the timer `id` after a change at `now`; nil when it is removed.
   ///
-  /// The revision stays what it was: the one who counts them gives the new one.
+  /// The revision stays as it is; the caller assigns the new one.
   public static func applying(
     _ change: TimerChange, to timer: SharedTimer?, id: TimerID, now: Instant
   ) throws(TimerRefusal) -> SharedTimer? {
@@ -91,7 +91,7 @@ extension SharedTimer {
     return try timer.applying(change.command, at: press)
   }
 
-  /// The instant for which a change counts: that of the press, where it is told and can be believed.
+  /// The instant of a change: that of the press, if it is given and plausible.
   private static func instant(
     of change: TimerChange, to timer: SharedTimer?, now: Instant
   ) throws(TimerRefusal) -> Instant {
@@ -121,7 +121,7 @@ extension SharedTimer {
   private func applying(
     _ command: TimerCommand, at now: Instant
   ) throws(TimerRefusal) -> SharedTimer? {
-    let now = command.stopsCount ? notBeforeLastLap(now) : now
+    let now = command.stopsCount ? clampedToLastLap(now) : now
     var next = self
     // A press that a title or a message has overtaken counts from its own instant, and the timer's last change stays
     // the later of the two.
@@ -160,8 +160,8 @@ extension SharedTimer {
     return next
   }
 
-  /// A press that stops the count, and that a lap has overtaken, counts from that lap: what is noted of a run stays true.
-  private func notBeforeLastLap(_ press: Instant) -> Instant {
+  /// A press that stops the count before the last lap counts as at that lap, so that the laps stay true.
+  private func clampedToLastLap(_ press: Instant) -> Instant {
     guard isRunning, let run, let last = laps.last else { return press }
     return press + max(.zero, last - run.elapsed(at: press))
   }
@@ -173,7 +173,7 @@ extension SharedTimer {
 }
 
 extension TimerCommand {
-  /// Whether a stopwatch shows no more than it counts up to this.
+  /// True if the command stops the count.
   fileprivate var stopsCount: Bool {
     switch self {
     case .pause, .finish: true
@@ -181,7 +181,7 @@ extension TimerCommand {
     }
   }
 
-  /// Whether it changes what the run counts.
+  /// True if the command changes the run.
   fileprivate var changesRun: Bool {
     switch self {
     case .start, .pause, .resume, .finish, .reset, .addRemainingTime, .addElapsedTime: true
@@ -189,7 +189,7 @@ extension TimerCommand {
     }
   }
 
-  /// How a command is refused for a name that nobody has started.
+  /// The refusal of a command for a timer that does not exist.
   fileprivate var refusalWithoutTimer: TimerRefusal {
     switch self {
     case .update, .message, .signal, .remove: .unknownTimer
@@ -213,10 +213,10 @@ extension SharedTimer {
     }
   }
 
-  /// What becomes of the timer at the zero that is due at `now` or before; nil when none is.
+  /// Returns the timer after the zero that is due at `now` or before; nil when none is.
   ///
-  /// A countdown that repeats may be many runs behind (the machine slept, the server was down): then the
-  /// last of its crossings up to `now` stands for all.
+  /// A countdown that repeats may be many runs behind (the machine slept, the server was down): then the last of its
+  /// crossings up to `now` stands for all.
   public func crossingZero(at now: Instant) -> ZeroCrossing? {
     guard let first = zeroInstant, first <= now, let run else { return nil }
     var next = self
@@ -240,15 +240,15 @@ extension SharedTimer {
     return ZeroCrossing(timer: next, at: zero)
   }
 
-  /// The last zero up to `now` of a countdown that repeats since `first`, when it is far behind;
-  /// else `first`, so that each crossing is told.
+  /// The last zero up to `now` of a countdown that repeats since `first`, if it is far behind; otherwise `first`, so
+  /// that each crossing is reported.
   private func lastRepeat(from first: Instant, to now: Instant) -> Instant {
     guard isRunning, let length = settings.type.duration, length > .zero else { return first }
     let missed = (now - first).microseconds / length.microseconds
-    return missed < Self.repeatsToldOneByOne ? first : first + length * missed
+    return missed < Self.repeatsReportedSingly ? first : first + length * missed
   }
 
-  private static let repeatsToldOneByOne: Int64 = 16
+  private static let repeatsReportedSingly: Int64 = 16
 }
 
 /// A timer past its zero, and when that was.

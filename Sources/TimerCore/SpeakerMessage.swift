@@ -1,4 +1,4 @@
-/// A line for the one who speaks, shown by the timer's displays until it is cleared.
+/// A line of text for the speaker, shown by the timer's displays until it is cleared.
 public struct SpeakerMessage: Hashable, Sendable {
   public let text: SpeakerText
   public let sentAt: Instant
@@ -23,7 +23,7 @@ public struct SpeakerText: Hashable, Sendable {
   /// The most bytes that it may have.
   public static let bytesMax = 500
 
-  /// The rule in words, for who broke it.
+  /// The rule, for error messages.
   public static let rule =
     "at most \(bytesMax) bytes of UTF-8 without control characters other than line feeds"
 }

@@ -1,4 +1,4 @@
-/// A sign for the one who speaks, given by the timer's displays.
+/// A signal for the speaker, given by the timer's displays.
 public struct SpeakerSignal: Hashable, Sendable {
   public let kind: Kind
   public let sentAt: Instant

@@ -1,4 +1,4 @@
-/// What can be asked of one timer.
+/// A command for one timer.
 public enum TimerCommand: Hashable, Sendable {
   case start(TimerStart)
   case update(TimerUpdate)
@@ -10,19 +10,19 @@ public enum TimerCommand: Hashable, Sendable {
   case addElapsedTime(Seconds, clamp: Bool)
   /// Keeps the time elapsed as a lap.
   case lap
-  /// Shows the one who speaks a line; nil takes it away.
+  /// Shows the speaker a message; nil clears it.
   case message(SpeakerText?)
-  /// Gives the one who speaks a sign; nil takes it back.
+  /// Gives the speaker a signal; nil clears it.
   case signal(SpeakerSignal.Kind?)
   case remove
 }
 
-/// How a timer is to be started; what is nil stays as it was.
+/// The parameters of a start; nil keeps the present value.
 public struct TimerStart: Hashable, Sendable {
   public var duration: Seconds?
   public var kind: Kind?
   public var settings: TimerUpdate
-  /// Ends a run that is under way, and starts anew.
+  /// Ends a run in progress, and starts another.
   public var force: Bool
 
   /// A countdown or a stopwatch, said outright.
@@ -40,7 +40,7 @@ public struct TimerStart: Hashable, Sendable {
     self.force = force
   }
 
-  /// What the run will count, given what the timer counted before.
+  /// The type of the next run, given that of the previous one.
   func type(after previous: RestoreType?) throws(TimerRefusal) -> RestoreType {
     let wanted = kind ?? (duration == nil ? nil : .timer)
     switch wanted {

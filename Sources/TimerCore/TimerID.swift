@@ -14,13 +14,13 @@ public struct TimerID: Sendable {
     self.init(checked: name)
   }
 
-  /// What a request means that names no timer.
+  /// The timer of a request that names none.
   public static let standard = TimerID(checked: "default")
 
   /// The most bytes that a name may have.
   public static let bytesMax = 128
 
-  /// The rule in words, for who broke it.
+  /// The rule, for error messages.
   public static let rule =
     "a name is 1 to \(bytesMax) bytes of UTF-8 without control characters, and not \"*\""
 
@@ -32,8 +32,8 @@ public struct TimerID: Sendable {
 }
 
 extension Unicode.Scalar {
-  /// What the protocol page calls a control character: Unicode Cc, and the two that break lines. Cc is C0, DEL
-  /// and C1, so that its tables need not be asked.
+  /// True for control characters as the protocol defines them: Unicode Cc, and the two line breaks. Cc is C0, DEL and
+  /// C1, so that Unicode's tables are not needed.
   package var isControl: Bool {
     switch value {
     case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029: true

@@ -10,9 +10,8 @@ public enum TimerLimits {
   public static let warningsMax = 16
   /// Laps of one run.
   public static let lapsMax = 1_000
-  /// The highest revision that a file may tell. The count goes on from there, and beyond it readers of JSON take two
-  /// numbers for the same.
+  /// The highest revision that a file may have. Beyond it JSON readers can't tell neighboring numbers apart.
   public static let revisionMax = 1 << 53
-  /// How long ago a press may have been that a request still speaks of.
+  /// The longest time between a press and its request.
   public static let pressAgeMax: Seconds = 2
 }

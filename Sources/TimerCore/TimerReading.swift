@@ -10,7 +10,7 @@ public struct TimerReading: Hashable, Sendable {
     elapsed = timer.elapsed(at: instant)
   }
 
-  /// What a display shows: a stopwatch's elapsed time, a countdown's time left, negative in overtime.
+  /// The displayed time: a stopwatch's elapsed time, or a countdown's remaining time, negative in overtime.
   public var time: Seconds {
     timer.type.duration.map { $0 - elapsed } ?? elapsed
   }
@@ -22,9 +22,9 @@ public struct TimerReading: Hashable, Sendable {
 }
 
 extension SharedTimer {
-  /// Time counted in the current run.
+  /// The time counted in the current run.
   ///
-  /// A countdown that does not go on below zero stands there until its crossing has been told.
+  /// A countdown that does not count below zero stays at zero until its crossing is reported.
   func elapsed(at now: Instant) -> Seconds {
     guard let run else { return .zero }
     guard settings.atZero != .overtime, let zero = zeroInstant else { return run.elapsed(at: now) }
@@ -35,8 +35,8 @@ extension SharedTimer {
 // MARK: - The timer's own seconds
 
 extension SharedTimer {
-  /// The first instant after `now` at which the time shown is a whole multiple of `interval`; nil when
-  /// time does not pass, or stands at zero until the crossing has been told.
+  /// The first instant after `now` at which the displayed time is a whole multiple of `interval`; nil when time does
+  /// not pass, or stays at zero until the crossing is reported.
   ///
   /// Zero itself is left out: the crossing stands for it.
   public func nextTick(after now: Instant, every interval: Seconds) -> Instant? {
@@ -61,7 +61,7 @@ extension RestoreTimerData {
 }
 
 extension Seconds {
-  /// How long from `position` to the next whole multiple of this length; never zero.
+  /// The time from `position` to the next whole multiple of this length; never zero.
   public func untilMultiple(after position: Seconds) -> Seconds {
     let past = position.microseconds % microseconds
     return Seconds(microseconds: microseconds - (past < 0 ? past + microseconds : past))

@@ -10,7 +10,7 @@ public enum TimerRefusal: Error, Hashable, Sendable {
   case timerAlreadyStarted
   /// A stopwatch has no remaining time; a countdown's elapsed time is not to be set, and it has no laps.
   case invalidTimerType
-  /// Nobody has started a timer of this name.
+  /// There is no timer of this name.
   case unknownTimer
   /// It moved on to another revision since the caller looked.
   case revisionMismatch(current: Int)

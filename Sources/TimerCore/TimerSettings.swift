@@ -1,12 +1,12 @@
-/// What a shared timer is apart from its runs.
+/// A shared timer's settings, which outlast its runs.
 public struct TimerSettings: Hashable, Sendable {
-  /// What the next run counts; a countdown's duration here is the starting one, without what was added.
+  /// The type of the next run; a countdown's duration is the starting one, without added time.
   public var type: RestoreType
   public var atZero: AtZero
   public var title: String
   /// Remaining times at which displays warn, as they were given.
   public var warnings: [Seconds]
-  /// What the one who speaks is shown; it is about the speaker and not the run, and outlasts it.
+  /// The message for the speaker; it is independent of the run, and outlasts it.
   public var message: SpeakerMessage?
   public var signal: SpeakerSignal?
 
@@ -52,7 +52,7 @@ public struct TimerUpdate: Hashable, Sendable {
     self.warnings = warnings
   }
 
-  /// Whether it would change nothing.
+  /// True if the update changes nothing.
   public var isEmpty: Bool {
     self == TimerUpdate()
   }

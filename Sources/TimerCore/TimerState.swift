@@ -2,13 +2,13 @@ public import FoundationEssentials
 
 /// A run as it was seen at one instant.
 public struct TimerState: Codable, Hashable, Sendable {
-  /// When the run was started; what was added to a stopwatch moves it back.
+  /// The start of the run; time added to a stopwatch moves it back.
   public var startDate: Date
   /// Seconds counted, without the pauses; never below zero.
   public var elapsedTime: TimeInterval
-  /// Whether it runs, is paused or has ended.
+  /// The run's status: running, paused or finished.
   public var status: TimerStatus
-  /// What it counts; a countdown's duration with what was added to it.
+  /// The type; a countdown's duration includes added time.
   public var type: RestoreType
   /// The pauses of the run, oldest first; only the last may be open.
   public var pausePeriods: [PausePeriod]
@@ -28,8 +28,8 @@ public struct TimerState: Codable, Hashable, Sendable {
     self.lastElapsedTimeCalculatedAt = lastElapsedTimeCalculatedAt
   }
 
-  /// What a display shows, in seconds: a stopwatch's elapsed time, a countdown's remaining time, which
-  /// is negative past zero.
+  /// The displayed time in seconds: a stopwatch's elapsed time, or a countdown's remaining time, which is negative past
+  /// zero.
   public var time: TimeInterval {
     switch type {
     case .stopwatch: elapsedTime

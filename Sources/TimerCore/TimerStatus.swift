@@ -1,4 +1,4 @@
-/// What a run is doing.
+/// The status of a run.
 public enum TimerStatus: String, Codable, Hashable, Sendable {
   /// Time passes for it.
   case running

@@ -5,7 +5,7 @@ public import FoundationEssentials
 /// It is no `Instant`, so that what people plan by is never compared with the server clock by mistake. An
 /// offset, the wall clock minus the server clock, leads from one to the other.
 public struct WallTime: Hashable, Sendable {
-  /// How long after 1970 it lies.
+  /// The time since 1970.
   public let sinceEpoch: Seconds
 
   public init(_ sinceEpoch: Seconds) {
@@ -17,12 +17,12 @@ public struct WallTime: Hashable, Sendable {
     self.init(Seconds(clamping: date.timeIntervalSince1970))
   }
 
-  /// What the wall clock says at an instant of the server clock.
+  /// The wall clock at an instant of the server clock.
   public init(at instant: Instant, offset: Seconds) {
     self.init(instant.sinceEpoch + offset)
   }
 
-  /// When the wall clock says this, on the server clock.
+  /// The instant of the server clock at which the wall clock shows this.
   public func instant(offset: Seconds) -> Instant {
     Instant(sinceEpoch - offset)
   }

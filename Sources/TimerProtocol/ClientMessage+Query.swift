@@ -1,6 +1,6 @@
 extension ClientMessage {
-  /// Reads what a URL asks that says everything: its path names the timer and the command, its query tells
-  /// the fields, as in `?duration=300&warnings=60,10&force=true`.
+  /// Parses a URL that contains the whole request: its path has the timer and the command, its query the fields, as in
+  /// `?duration=300&warnings=60,10&force=true`.
   public init(
     command: String, timer: String?, fields: [HeaderField], query: [(name: String, value: String)]
   ) throws(MalformedMessage) {
@@ -11,7 +11,7 @@ extension ClientMessage {
       for field in fields { try Self.add(field.name, field.value, to: &object) }
       for item in query {
         guard object.add(item.name, try Self.value(of: item.name, item.value)) else {
-          throw .badRequest("\(quoted(item.name)) stands in the URL twice; give each field once")
+          throw .badRequest("\(quoted(item.name)) appears in the URL twice; give each field once")
         }
       }
     } catch {
@@ -20,7 +20,7 @@ extension ClientMessage {
     try self.init(object)
   }
 
-  /// A field's value as its kind has it; which fields a command takes is looked at later.
+  /// Parses a field's value by its kind; whether the command takes the field is checked later.
   private static func value(of name: String, _ text: String) throws(ErrorReply) -> JSONValue {
     switch name {
     case "duration", "seconds", "ifRevision", "ifRun", "at", "limit":
@@ -51,7 +51,7 @@ extension ClientMessage {
 }
 
 extension ClientRequest {
-  /// Whether a command of this name changes timers.
+  /// Returns whether a command of this name changes timers.
   public static func isChange(command name: String) -> Bool {
     switch Command(rawValue: name) {
     case nil, .get, .list, .subscribe, .unsubscribe, .sync, .authenticate: false

@@ -1,6 +1,6 @@
 public import TimerCore
 
-/// What a client asks for.
+/// A client's message.
 public struct ClientMessage: Equatable, Sendable {
   /// Given back in the reply.
   public let tag: ReplyTag
@@ -14,8 +14,8 @@ public struct ClientMessage: Equatable, Sendable {
 
 /// A request, checked: each value of it is within its bounds.
 public enum ClientRequest: Equatable, Sendable {
-  case change(TimerID, TimerChange, requestID: RequestKey?)
-  case finishAll(at: Instant?, requestID: RequestKey?)
+  case change(TimerID, TimerChange, idempotencyKey: IdempotencyKey?)
+  case finishAll(at: Instant?, idempotencyKey: IdempotencyKey?)
   case get(TimerID)
   case list
   /// A part of the list.
@@ -29,14 +29,14 @@ public enum ClientRequest: Equatable, Sendable {
   case sync(clientTime: ReplyTag)
   case authenticate(token: String)
 
-  /// What an interval may be, beside zero.
+  /// The allowed intervals, beside zero.
   public static let intervals: ClosedRange<Seconds> = 0.1...3600
 
   /// The same in words.
   public static let intervalRule =
     "0 for changes only, or \(intervals.lowerBound.text) to \(intervals.upperBound.text)"
 
-  /// Whether it may change a timer.
+  /// True if it may change a timer.
   public var isChange: Bool {
     switch self {
     case .change, .finishAll: true
@@ -45,7 +45,7 @@ public enum ClientRequest: Equatable, Sendable {
   }
 }
 
-/// Which part of the list of timers is asked for.
+/// A page of the list of timers.
 public struct ListPage: Equatable, Sendable {
   /// The most timers that it may have.
   public let limit: Int
@@ -57,15 +57,15 @@ public struct ListPage: Equatable, Sendable {
     self.after = after
   }
 
-  /// What the limit may be.
+  /// The allowed limits.
   public static let limits = 1...10_000
 }
 
-/// How far a client had followed the server when its connection was lost.
+/// The point up to which a client had followed the server when its connection was lost.
 public struct HistoryPoint: Hashable, Sendable {
   /// The `history` of the hello of that connection.
   public let history: String
-  /// The highest revision that it was told.
+  /// The highest revision that it received.
   public let revision: Int
 
   public init(history: String, revision: Int) {
@@ -83,19 +83,19 @@ public struct HistoryPoint: Hashable, Sendable {
     self.init(history: String(text[..<colon]), revision: revision)
   }
 
-  /// What the text has to be, in words.
+  /// The rule, for error messages.
   public static let rule =
     "HISTORY:REVISION, the \"history\" of hello and the highest \"revision\" seen, as in \"9f3c:41\""
 }
 
-/// Which timers a subscription is to.
+/// The timers of a subscription.
 public enum TimerSelection: Hashable, Sendable {
   case all
   case timers([TimerID])
 }
 
 /// A client's own name for a change, by which a repeated one is known: 1 to 64 bytes.
-public struct RequestKey: Hashable, Sendable {
+public struct IdempotencyKey: Hashable, Sendable {
   public let text: String
 
   /// nil when it is empty or too long.
@@ -116,11 +116,11 @@ public struct RequestKey: Hashable, Sendable {
   }
 }
 
-/// A message that asks for nothing that could be done, with the reply that says why.
+/// An invalid message, with the error for its reply.
 public struct MalformedMessage: Error, Equatable, Sendable {
   public let tag: ReplyTag
   public let error: ErrorReply
-  /// The timer that it speaks of, as far as that can be told.
+  /// The timer that it is about, if that can be told.
   public let timer: TimerID?
 
   init(tag: ReplyTag = .none, error: ErrorReply, timer: TimerID? = nil) {
@@ -138,8 +138,7 @@ extension ClientMessage {
     try self.init(object)
   }
 
-  /// Reads what an HTTP request asks: its path names the timer and the command, its headers tell some
-  /// fields, its body the others.
+  /// Parses an HTTP request: its path has the timer and the command, its headers some fields, its body the others.
   public init(
     command: String, timer: String?, fields: [HeaderField], body: [UInt8]
   ) throws(MalformedMessage) {
@@ -184,12 +183,12 @@ extension ClientMessage {
     _ name: String, _ value: JSONValue, to object: inout JSONObject
   ) throws(ErrorReply) {
     guard object.add(name, value) else {
-      throw .badRequest("\"\(name)\" is told by the path or a header; leave it out of the body")
+      throw .badRequest("\"\(name)\" is set by the path or a header; leave it out of the body")
     }
   }
 }
 
-/// A field of a request that an HTTP header tells.
+/// A field of a request that comes from an HTTP header.
 public enum HeaderField: Hashable, Sendable {
   case text(String, String)
   case number(String, Int)

@@ -10,7 +10,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   /// By HTTP: there is nothing under the path, or not for the method.
   case notFound, methodNotAllowed
 
-  /// Whether the same request may do later what it does not do now.
+  /// True if the same request may succeed later.
   public var isRetryable: Bool {
     switch self {
     case .rateLimited, .storageFailed, .shuttingDown: true
@@ -36,7 +36,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   }
 }
 
-/// The one place where errors become words: what is wrong, and what would be right.
+/// An error with its message: what is wrong, and what would be right. All errors get their words here.
 public struct ErrorReply: Error, Hashable, Sendable {
   public let code: ErrorCode
   public let message: String
@@ -73,7 +73,7 @@ extension ErrorReply {
     case .timerHasNotPaused:
       self.init(.timerHasNotPaused, "timer \(name) is running; only a paused one can be resumed")
     case .timerAlreadyPaused:
-      self.init(.timerAlreadyPaused, "timer \(name) is paused already; send \"resume\" to go on")
+      self.init(.timerAlreadyPaused, "timer \(name) is paused already; send \"resume\" to continue")
     case .timerAlreadyStarted:
       self.init(
         .timerAlreadyStarted,
@@ -86,7 +86,7 @@ extension ErrorReply {
     case .tooManyLaps:
       self.init(
         .outOfRange,
-        "timer \(name) has \(TimerLimits.lapsMax) laps, the most that are kept; \"reset\" or a new "
+        "timer \(name) has \(TimerLimits.lapsMax) laps, the maximum; \"reset\" or a new "
           + "\"start\" clears them",
         limit: Seconds(microseconds: Int64(TimerLimits.lapsMax) * 1_000_000))
     case .unknownTimer:
@@ -94,12 +94,12 @@ extension ErrorReply {
     case .revisionMismatch(let current):
       self.init(
         .revisionMismatch,
-        "timer \(name) is at revision \(current); look at it again, then send that as \"ifRevision\""
+        "timer \(name) is at revision \(current); read it again, then send that as \"ifRevision\""
       )
     case .runMismatch:
       self.init(
         .runMismatch,
-        "timer \(name) is in another run than the one of \"ifRun\"; look at it again, then send its "
+        "timer \(name) is in another run than the one of \"ifRun\"; read it again, then send its "
           + "\"run\", or 0 where it has none")
     case .outOfRange(let field, let limit):
       self.init(
@@ -116,7 +116,7 @@ extension ErrorReply {
     }
   }
 
-  /// The disk refused a change; what it said is for the server's log.
+  /// The disk refused a change; the disk's own error goes to the server's log.
   public static let storageFailed = ErrorReply(
     .storageFailed, "the change could not be written to disk and was not made; try again")
   /// The server takes its leave.

@@ -1,16 +1,16 @@
 import JSONText
 public import TimerCore
 
-/// What `/healthz` answers.
+/// The response of `/healthz`.
 public struct Health: Equatable, Sendable {
   public var faults: [Fault]
   public var clock: Clock
 
-  /// How the wall clock stands to the server clock.
+  /// The wall clock in relation to the server clock.
   public struct Clock: Equatable, Sendable {
     /// The wall clock minus the server clock.
     public var wallOffset: Seconds
-    /// How often it has changed since the start.
+    /// The number of its changes since the start.
     public var steps: Int
 
     public init(wallOffset: Seconds = .zero, steps: Int = 0) {
@@ -25,7 +25,7 @@ public struct Health: Equatable, Sendable {
   public struct Fault: Equatable, Sendable {
     public var file: String
     public var reason: String
-    /// Where it was put aside; nil where it was left.
+    /// The path in quarantine; nil if the file was left in place.
     public var movedTo: String?
 
     public init(file: String, reason: String, movedTo: String? = nil) {
@@ -41,10 +41,10 @@ public struct Health: Equatable, Sendable {
     self.clock = clock
   }
 
-  /// What `/healthz` answers to those who may not know more.
+  /// The response of `/healthz` without details.
   public static let bare = Array("{\"status\":\"ok\"}".utf8)
 
-  /// What `/readyz` answers while changes are not stored; without the reason to those who may not know it.
+  /// The response of `/readyz` while changes are not stored; nil leaves the reason out.
   public static func unwritable(_ trouble: String?) -> [UInt8] {
     var writer = JSONWriter(capacity: 128)
     writer.object {

@@ -53,30 +53,30 @@ struct JSONReader {
   private mutating func object(depth: Int) throws(Failure) -> JSONObject {
     position += 1
     var object = JSONObject()
-    if take(UInt8(ascii: "}")) { return object }
+    if consume(UInt8(ascii: "}")) { return object }
     repeat {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw failure("a member's name in double quotes") }
       let name = try string()
-      guard take(UInt8(ascii: ":")) else { throw failure("a colon after \(quoted(name))") }
+      guard consume(UInt8(ascii: ":")) else { throw failure("a colon after \(quoted(name))") }
       let member = try value(depth: depth + 1)
       guard object.members.count < Self.membersMax else {
         throw Failure(reason: "an object with more than \(Self.membersMax) members")
       }
       guard object.add(name, member) else {
-        throw Failure(reason: "\(quoted(name)) stands there twice; give each field once")
+        throw Failure(reason: "\(quoted(name)) appears twice; give each field once")
       }
-    } while take(UInt8(ascii: ","))
-    guard take(UInt8(ascii: "}")) else { throw failure("a comma or a closing brace") }
+    } while consume(UInt8(ascii: ","))
+    guard consume(UInt8(ascii: "}")) else { throw failure("a comma or a closing brace") }
     return object
   }
 
   private mutating func array(depth: Int) throws(Failure) -> [JSONValue] {
     position += 1
     var elements: [JSONValue] = []
-    if take(UInt8(ascii: "]")) { return elements }
-    repeat { elements.append(try value(depth: depth + 1)) } while take(UInt8(ascii: ","))
-    guard take(UInt8(ascii: "]")) else { throw failure("a comma or a closing bracket") }
+    if consume(UInt8(ascii: "]")) { return elements }
+    repeat { elements.append(try value(depth: depth + 1)) } while consume(UInt8(ascii: ","))
+    guard consume(UInt8(ascii: "]")) else { throw failure("a comma or a closing bracket") }
     return elements
   }
 
@@ -213,7 +213,7 @@ struct JSONReader {
   }
 
   /// Steps over `byte` and the space before it, if it comes next.
-  private mutating func take(_ byte: UInt8) -> Bool {
+  private mutating func consume(_ byte: UInt8) -> Bool {
     skipSpace()
     guard next == byte else { return false }
     position += 1

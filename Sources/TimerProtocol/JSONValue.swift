@@ -7,7 +7,7 @@ enum JSONValue: Equatable {
   case array([JSONValue])
   case object(JSONObject)
 
-  /// What it is, for a sentence that says what would be right instead.
+  /// The value's kind, for error messages.
   var kind: String {
     switch self {
     case .null: "null"
@@ -49,7 +49,7 @@ struct JSONObject: Equatable {
 }
 
 extension String {
-  /// Whether both are the same bytes; `==` holds two spellings of é for one.
+  /// Returns whether both are the same bytes; `==` holds two spellings of é for one.
   func isSpelled(_ other: String) -> Bool {
     utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }

@@ -1,6 +1,6 @@
 import TimerCore
 
-/// What a QR code is to say: 1 to 1024 bytes of UTF-8 without a control character.
+/// The text of a QR code: 1 to 1024 bytes of UTF-8 without a control character.
 public struct QRText: Equatable, Sendable {
   public let text: String
 

@@ -1,6 +1,6 @@
 import JSONText
 
-/// What a request gave as its `id`, ready to be given back in the reply to it.
+/// The `id` of a request, ready to be sent in its reply.
 public struct ReplyTag: Hashable, Sendable {
   /// One JSON token.
   let token: [UInt8]

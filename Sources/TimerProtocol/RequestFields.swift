@@ -25,7 +25,7 @@ struct RequestFields {
       TimerChange(
         command, ifRevision: try revision("ifRevision", of: "revision"),
         ifRun: try revision("ifRun", of: "run"), at: try instant("at")),
-      requestID: try requestKey())
+      idempotencyKey: try idempotencyKey())
   }
 
   /// As in a subscription, `*` stands for every timer; a command for all of them takes no other name.
@@ -112,15 +112,15 @@ struct RequestFields {
 
   private func timerID(_ name: String) throws(ErrorReply) -> TimerID {
     guard let id = TimerID(name) else {
-      throw .badRequest("\(quoted(name)) is no timer's name here: \(TimerID.rule)")
+      throw .badRequest("\(quoted(name)) is not a valid timer name: \(TimerID.rule)")
     }
     return id
   }
 
-  func requestKey() throws(ErrorReply) -> RequestKey? {
+  func idempotencyKey() throws(ErrorReply) -> IdempotencyKey? {
     guard let text = try string("requestId") else { return nil }
-    guard let key = RequestKey(text) else {
-      throw .badRequest("\"requestId\" has to be 1 to \(RequestKey.bytesMax) bytes long")
+    guard let key = IdempotencyKey(text) else {
+      throw .badRequest("\"requestId\" has to be 1 to \(IdempotencyKey.bytesMax) bytes long")
     }
     return key
   }
@@ -138,7 +138,7 @@ struct RequestFields {
     return title
   }
 
-  /// What the one who speaks is to be shown; nil, for an empty text or null, takes it away.
+  /// The message for the speaker; nil, for an empty text or null, clears it.
   func speakerText() throws(ErrorReply) -> SpeakerText? {
     guard object["text"] != .null else { return nil }
     guard let text = try string("text") else { throw missing("text", "a string, or null to clear") }
@@ -179,7 +179,7 @@ struct RequestFields {
     guard let number = try number("seconds") else {
       throw missing("seconds", "a number of seconds")
     }
-    // What is too much depends on the timer: the rules know.
+    // The upper limit depends on the timer, so the timer's rules check it.
     return Seconds(clamping: number)
   }
 
@@ -193,7 +193,7 @@ struct RequestFields {
 
   func instant(_ name: String) throws(ErrorReply) -> Instant? {
     guard let number = try number(name) else { return nil }
-    // What no clock says is out of range too; the rule that bounds it has the words.
+    // An instant that no clock shows is out of range too; the timer's rules have the error message.
     return Instant(Seconds(clamping: number))
   }
 

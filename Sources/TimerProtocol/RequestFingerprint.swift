@@ -1,10 +1,10 @@
 import JSONText
 import TimerCore
 
-/// What a change asks for, in few bits: two that differ in anything but their names have different ones.
+/// A hash of a change: two requests that differ in anything but their keys have different ones.
 ///
-/// It is the same in every process and on every machine, since it is kept on the disk for a server that is started
-/// later. 53 bits are what each reader of JSON takes for the same number.
+/// It is the same in every process and on every machine, since the disk keeps it for later servers. It has 53 bits,
+/// which every JSON reader can represent.
 public struct RequestFingerprint: Hashable, Sendable {
   public let value: Int
 
@@ -13,7 +13,7 @@ public struct RequestFingerprint: Hashable, Sendable {
   }
 
   fileprivate init(of bytes: [UInt8]) {
-    // FNV-1a of 64 bits. Nobody gains by two requests that look alike: who gives both one name fools no one else.
+    // FNV-1a of 64 bits. Forging a collision gains nothing: it fools only the owner of both requests.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     value = Int((hash ^ (hash >> 53)) & (1 << 53 - 1))

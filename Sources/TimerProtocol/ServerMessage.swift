@@ -1,7 +1,7 @@
 import JSONText
 public import TimerCore
 
-/// What the server says; each is one text message.
+/// A message of the server; each is one text message.
 public enum ServerMessage: Equatable, Sendable {
   case hello(Hello)
   case accepted(ReplyTag, Outcome)
@@ -23,7 +23,7 @@ public struct Hello: Equatable, Sendable {
   public var history: String
   /// The last revision that was published.
   public var revision: Int
-  /// What the server tells of itself.
+  /// The server's status.
   public var status: ServerStatus
 
   public init(
@@ -40,7 +40,7 @@ public struct Hello: Equatable, Sendable {
   }
 }
 
-/// What a reply tells beside that all went well.
+/// The result in a successful reply.
 public enum Outcome: Equatable, Sendable {
   case done
   case timer(TimerReading)
@@ -50,7 +50,7 @@ public enum Outcome: Equatable, Sendable {
   /// A subscription to every timer got another interval than it asked for.
   case subscribed(interval: Seconds)
   case synced(clientTime: ReplyTag, receivedAt: Instant, sentAt: Instant)
-  /// What the connection may do from here on.
+  /// The connection's new role.
   case authenticated(role: String)
 }
 

@@ -1,6 +1,6 @@
 public import TimerCore
 
-/// What the server tells of itself: in `hello`, and to every connection when it changes.
+/// The server's status, sent in `hello`, and to every connection when it changes.
 public struct ServerStatus: Equatable, Sendable {
   /// The wall clock minus the server clock.
   public var wallOffset: Seconds
@@ -12,6 +12,6 @@ public struct ServerStatus: Equatable, Sendable {
     self.reason = reason
   }
 
-  /// Whether changes are taken.
+  /// True if changes are accepted.
   public var isWritable: Bool { reason == nil }
 }

@@ -8,8 +8,8 @@ extension ServerMessage {
   /// A snapshot of many timers as messages of at most `partBytesMax` bytes; as one message without a part's members
   /// when that is short enough.
   ///
-  /// The first part keeps the cause, the others have `continued`. Only one timer that is longer by itself makes a longer
-  /// part; none is.
+  /// The first part keeps the cause, the others have `continued`. Only a timer that is longer by itself would make a
+  /// longer part; none is.
   public static func parts(
     of cause: SnapshotCause, _ timers: [TimerReading], bytesMax: Int = partBytesMax
   ) -> [[UInt8]] {
@@ -27,7 +27,7 @@ extension ServerMessage {
     }
   }
 
-  /// What stands around the states of a part, and the digits of its numbers.
+  /// The bytes around the states of a part, including its numbers.
   private static let frameBytes = 128
 
   private static func ranges(of states: [[UInt8]], bytesMax: Int) -> [Range<Int>] {

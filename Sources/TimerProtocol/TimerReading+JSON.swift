@@ -9,7 +9,8 @@ extension TimerReading {
     if !timer.laps.isEmpty { writer.array("laps", timer.laps) { $0.value($1) } }
   }
 
-  /// Without what changes with the revision only: a client that hears of a tick has it since that change.
+  /// The members without those that only change with the revision: a client that receives a tick has them since that
+  /// change.
   func writeTick(to writer: inout JSONWriter) {
     writer.member("timer", timer.id.name)
     writer.member("revision", timer.revision)

@@ -1,7 +1,7 @@
 import Foundation
 import TimerStorage
 
-/// What a person at the machine can do about an error of the disk.
+/// Advice for the operator about an error of the disk.
 extension DiskError {
   /// The end of a line on a watch that the system does not give; empty where nothing is known that would help.
   var advice: String {
@@ -12,8 +12,8 @@ extension DiskError {
     }
   }
 
-  /// The error with who met it, where another user would not have.
-  var whyNot: String {
+  /// The error, with the user that the server runs as if that may be the reason.
+  var explanation: String {
     guard isOfPermissions else { return description }
     let name = NSUserName()
     let user = name.isEmpty ? "uid \(geteuid())" : "\(name), uid \(geteuid())"
@@ -22,15 +22,15 @@ extension DiskError {
 }
 
 extension FolderError {
-  /// As `DiskError.whyNot`.
-  var whyNot: String {
-    if case .disk(let error) = self { error.whyNot } else { description }
+  /// As `DiskError.explanation`.
+  var explanation: String {
+    if case .disk(let error) = self { error.explanation } else { description }
   }
 }
 
 extension TokenFileError {
-  /// As `DiskError.whyNot`.
-  var whyNot: String {
-    if case .disk(let error) = self { error.whyNot } else { description }
+  /// As `DiskError.explanation`.
+  var explanation: String {
+    if case .disk(let error) = self { error.explanation } else { description }
   }
 }

@@ -23,18 +23,18 @@ public struct NetworkSettings: Sendable {
 
   public init() {}
 
-  /// Believes what a proxy with this address, or in this range as in `10.0.0.0/8`, says of its clients;
-  /// false when it is neither.
+  /// Trusts the forwarded addresses of a proxy with this address, or in this range as in `10.0.0.0/8`. Returns false if
+  /// it is neither.
   public mutating func trust(_ proxy: String) -> Bool {
     guard let range = AddressRange(proxy) else { return false }
     trustedProxies.append(range)
     return true
   }
 
-  /// Whether others come by way of this machine.
+  /// True if clients come through a proxy.
   public var isBehindProxy: Bool { !trustedProxies.isEmpty }
 
-  /// What stands in front of the server's address.
+  /// The scheme of the server's URL.
   public var scheme: String { certificatePath == nil ? "http" : "https" }
 
   func apply(to options: inout TransportOptions) {

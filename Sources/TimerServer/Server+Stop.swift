@@ -1,8 +1,8 @@
 import TimerStorage
 import WebSocketTransport
 
-/// The signals that steer a server's process: SIGTERM, SIGINT and SIGHUP. Before a server obeys, a request to stop
-/// ends the process at once.
+/// The signals that control a server's process: SIGTERM, SIGINT and SIGHUP. Before a server handles them, a request to
+/// stop ends the process at once.
 public struct ServerSignals: Sendable {
   fileprivate let signals: ProcessSignals
   fileprivate let end: @Sendable (ServerEnd) -> Never
@@ -15,35 +15,36 @@ public struct ServerSignals: Sendable {
   }
 }
 
-/// How a server ended.
+/// The result of running a server.
 public enum ServerEnd: Sendable {
   /// All that was to be stored is on the disk.
   case stored
-  /// The disk did not answer in time. What had been answered is on it; what was under way may be.
-  case diskSilent
+  /// The disk did not answer in time. Answered changes are stored; changes under way may be.
+  case diskUnresponsive
 }
 
 extension Server {
-  /// How long the disk may take, when all connections are gone, to bring the timers' files up to date.
+  /// Seconds for the disk to bring the timers' files up to date, after all connections are closed.
   static let diskSeconds = 2.0
-  /// How long after the end of the drain the process ends, whatever hangs. The hub waits two seconds for the disk
-  /// before the drain, and the disk has two more after it.
+  /// Seconds from the end of the drain until the process ends in any case. The hub waits two seconds for the disk
+  /// before the drain, and two more after it.
   static let endSeconds = 4.5
-  /// How long the process waits at its end for whoever reads its log.
+  /// Seconds that the process waits at its end for the reader of its log.
   static let logSeconds = 0.3
 
   /// Is steered by these signals from here on.
-  func obey(_ signals: ServerSignals) {
+  func handleSignals(_ signals: ServerSignals) {
     let limit = drainSeconds + Self.endSeconds
-    loop.obey(signals.signals, stopWithin: limit) { [writer, log, end = signals.end] urgency in
-      switch urgency {
-      case .askedAgain: log.write(.info, "stopped at once, as asked by a second signal")
-      case .overdue: log.write(.error, "not stopped within \(limit) s; ended all the same")
+    loop.handleSignals(signals.signals, stopWithin: limit) {
+      [writer, log, end = signals.end] reason in
+      switch reason {
+      case .secondSignal: log.write(.info, "stopped at once, as asked by a second signal")
+      case .timedOut: log.write(.error, "not stopped within \(limit) s; ended all the same")
       }
       let unreported = writer.unreportedCount
-      if unreported > 0 { log.write(.error, Self.complaint(unreported)) }
+      if unreported > 0 { log.write(.error, Self.unreportedMessage(unreported)) }
       log.finish(within: Self.logSeconds)
-      end(unreported > 0 ? .diskSilent : .stored)
+      end(unreported > 0 ? .diskUnresponsive : .stored)
     }
   }
 
@@ -51,9 +52,9 @@ extension Server {
   func finish() -> ServerEnd {
     defer { log.finish(within: Self.logSeconds) }
     let finish = writer.finish(within: Self.diskSeconds)
-    // What the disk said last, to nobody.
-    logLastNotes()
-    refusals.tellRest()
+    // The disk's last events have no client to go to.
+    logRemainingDiskEvents()
+    refusals.logRest()
     switch finish {
     case .done: return .stored
     case .filesBehind:
@@ -61,12 +62,12 @@ extension Server {
         .warning, "not every timer's file was written; the next start brings them up to date")
       return .stored
     case .unanswered:
-      log.write(.error, Self.complaint(writer.unreportedCount))
-      return .diskSilent
+      log.write(.error, Self.unreportedMessage(writer.unreportedCount))
+      return .diskUnresponsive
     }
   }
 
-  private static func complaint(_ unreported: Int) -> String {
+  private static func unreportedMessage(_ unreported: Int) -> String {
     "the disk does not answer; changes that it may not have, none of them answered: \(unreported)"
   }
 }

@@ -5,12 +5,12 @@ public import WebSocketTransport
 
 /// The server, put together: the hub in the middle, the loops and the disk's thread at its sides.
 ///
-/// Made, run and given up on one thread.
+/// Created, run and destroyed on one thread.
 public final class Server {
   let loop: LoopGroup
   let writer: TimerWriter
-  private let mailbox: Mailbox<DiskNote>
-  private let tokens: TokenFeed
+  private let mailbox: Mailbox<DiskEvent>
+  private let tokens: TokenSource
   private let clock: ServerClock
   private var wallClock: WallClockMonitor
   let log: Log
@@ -19,9 +19,9 @@ public final class Server {
   private var hub: Hub
   private var backlog = DiskBacklog()
 
-  /// Opens the data folder, reads every timer, and listens; from then on it obeys the signals.
+  /// Opens the data folder, reads every timer, and listens; from then on it handles the signals.
   public init(
-    _ settings: ServerSettings, obeying signals: ServerSignals? = nil
+    _ settings: ServerSettings, handling signals: ServerSignals? = nil
   ) throws(ServerFailure) {
     let log = Log(level: settings.logLevel)
     self.log = log
@@ -31,12 +31,13 @@ public final class Server {
     clock = ServerClock.system()
     wallClock = WallClockMonitor(clock)
     var isStarted = false
-    // A server that does not start says all that it had to say.
+    // A server that fails to start writes its whole log.
     defer { if !isStarted { log.finish(within: Self.logSeconds) } }
-    // All that may fail comes before the data folder, which is made where there is none. Nobody is let in before `run`.
+    // Everything that may fail comes before the data folder, which may be created. Connections are not accepted before
+    // `run`.
     var options = settings.transportOptions(log: log, refusals: refusals)
     options.staticFiles = try settings.page.staticFiles()
-    tokens = try TokenFeed(settings.tokenFile, isNamed: settings.tokensPath != nil, log: log)
+    tokens = try TokenSource(settings.tokenFile, isNamed: settings.tokensPath != nil, log: log)
     do { loop = try LoopGroup(options) } catch { throw .listening(error) }
     var folder: TimerFolder
     let contents: TimerFolder.Contents
@@ -45,13 +46,13 @@ public final class Server {
       contents = try folder.load()
     } catch {
       if case .newer = error { throw .newerData(settings.dataFolder, "\(error)") }
-      throw .dataFolder(settings.dataFolder, error.whyNot)
+      throw .dataFolder(settings.dataFolder, error.explanation)
     }
     for fault in contents.faults {
       log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
     tokens.watchFolder()
-    let mailbox = Mailbox<DiskNote>()
+    let mailbox = Mailbox<DiskEvent>()
     self.mailbox = mailbox
     writer = TimerWriter(folder: folder) { mailbox.post($0) }
     var actions = HubActions()
@@ -61,7 +62,7 @@ public final class Server {
     do { try writer.watch(settings.dataFolder) } catch {
       log.write(
         .warning,
-        "the data folder is looked through each second, since the system does not tell who edits its files: "
+        "the data folder is scanned each second, since the system gives no watch: "
           + "\(error)\(error.advice)")
     }
     if !actions.writes.isEmpty {
@@ -73,7 +74,7 @@ public final class Server {
     if !contents.quarantined.isEmpty {
       log.write(.warning, "in quarantine: \(contents.quarantined.listed)")
     }
-    if let signals { obey(signals) }
+    if let signals { handleSignals(signals) }
     if let count = tokens.first?.tokens.count { log.write(.info, "\(count) tokens are known") }
     log.write(.info, "\(contents.timers.count) timers loaded from \(settings.dataFolder)")
     isStarted = true
@@ -82,66 +83,70 @@ public final class Server {
   /// The port that is really listened on.
   public var port: Int { loop.port }
 
-  /// Serves until it is asked to stop, and tells how it ended; what was answered is on the disk in any case.
+  /// Serves until it is asked to stop, and returns how it ended. Everything that was answered is on the disk.
   @discardableResult
   public func run() -> ServerEnd {
     loop.listen(to: mailbox)
-    tokens.wake(loop)
-    // A first event, so that deadlines are armed though nobody has come yet.
+    tokens.attach(to: loop)
+    // A first event, so that deadlines are armed before any client connects.
     mailbox.post(.stored([]))
     loop.run { event, actions in handle(event, &actions) }
     return finish()
   }
 
-  /// Logs what the disk has told and the loop did not come to hear.
-  func logLastNotes() {
+  /// Logs the disk's events that the loop has not handled.
+  func logRemainingDiskEvents() {
     backlog.append(mailbox.drain())
-    var wanted = HubActions()
-    while let note = backlog.takeFirst() { hub.handle(.disk(note), at: clock.now(), &wanted) }
-    for line in wanted.log { log.write(line) }
+    var hubActions = HubActions()
+    while let diskEvent = backlog.popFirst() {
+      hub.handle(.disk(diskEvent), at: clock.now(), &hubActions)
+    }
+    for line in hubActions.log { log.write(line) }
   }
 
-  private func hear(_ note: DiskNote, at now: Instant, _ wanted: inout HubActions) {
-    hub.handle(.disk(note), at: now, &wanted)
-    // What the hub wants from here on is for the folder that it was just told of.
-    if case .restored = note { writer.goOn() }
+  private func handleDiskEvent(
+    _ diskEvent: DiskEvent, at now: Instant, _ hubActions: inout HubActions
+  ) {
+    hub.handle(.disk(diskEvent), at: now, &hubActions)
+    // Later writes of the hub are for the new folder.
+    if case .restored = diskEvent { writer.acknowledgeReplacement() }
   }
 
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
     let now = clock.now()
-    var wanted = HubActions()
+    var hubActions = HubActions()
     // Before the event, which is judged by the wall clock of now.
     if let offset = wallClock.change(from: hub.wallOffset, at: now) {
-      hub.handle(.wallOffset(offset), at: now, &wanted)
+      hub.handle(.wallOffset(offset), at: now, &hubActions)
     }
     if case .reloadRequested = event {
-      // Whoever asks is answered, though the same was said just before.
+      // A person who asks gets a line, even if the same was just logged.
       log.forgetRepeats()
       tokens.reload()
     }
     // The hub asks for a look at the wall clock each second.
-    if case .deadline = event { refusals.tellDue(at: now) }
+    if case .deadline = event { refusals.logDue(at: now) }
     if case .woken = event {
       backlog.append(mailbox.drain())
-      // Also when there is none: what was due before the first event is armed by it.
-      hear(backlog.takeFirst() ?? .stored([]), at: now, &wanted)
-      // Who stops is in a hurry.
-      while hub.isStopping, let note = backlog.takeFirst() {
-        hear(note, at: now, &wanted)
+      // Needed without an event too: it arms the first deadlines.
+      handleDiskEvent(backlog.popFirst() ?? .stored([]), at: now, &hubActions)
+      // A stopping server handles all events at once.
+      while hub.isStopping, let diskEvent = backlog.popFirst() {
+        handleDiskEvent(diskEvent, at: now, &hubActions)
       }
       // For the rest the loop comes back when it has looked at sockets and deadlines.
       if !backlog.isEmpty { mailbox.post(.stored([])) }
-      for book in tokens.drain() { hub.handle(.tokens(book), at: now, &wanted) }
+      for book in tokens.drain() { hub.handle(.tokens(book), at: now, &hubActions) }
     } else {
       // Asked for the figures, it has those of the transport too.
       if case .requested = event { hub.transport = loop.transportCounters }
-      hub.handle(.transport(event), at: now, &wanted)
+      hub.handle(.transport(event), at: now, &hubActions)
     }
     if hub.isMeasuringWork { hub.endWork(at: clock.now()) }
-    writer.submit(wanted.writes)
-    for line in wanted.log { log.write(line) }
-    for reason in wanted.refusals { refusals.add(reason) }
-    actions += wanted.transport
+    writer.submit(hubActions.writes)
+    for line in hubActions.log { log.write(line) }
+    for reason in hubActions.refusals { refusals.add(reason) }
+    actions += hubActions.transport
   }
 }
 
@@ -193,13 +198,13 @@ public enum ServerFailure: Error, CustomStringConvertible {
     switch self {
     case .dataFolder(let path, let why), .newerData(let path, let why):
       "the data folder \(path) can't be used: \(why)"
-    case .tokens(let path, let why): "the file of tokens \(path) can't be used: \(why)"
-    case .signals(let why): "signals can't be taken: \(why)"
+    case .tokens(let path, let why): "the token file \(path) can't be used: \(why)"
+    case .signals(let why): "signals can't be handled: \(why)"
     case .page(let path, let why): "the web folder \(path) can't be used: \(why)"
     case .listening(.addressInUse(let address, let port)):
-      "port \(port) on \(address) is in use by another program; give another one by --port"
+      "port \(port) on \(address) is in use by another program; choose another one with --port"
     case .listening(.addressNotAvailable(let address, _)):
-      "\(address) is no address of this machine; give one by --listen"
+      "\(address) is not an address of this machine; choose one with --listen"
     case .listening(.permissionDenied(let address, let port)):
       "no permission to listen on \(address) port \(port); ports from 1024 on need none"
     case .listening(.unusableCertificate(let why)): why

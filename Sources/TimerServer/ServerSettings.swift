@@ -3,7 +3,7 @@ import TimerCore
 import TimerStorage
 import WebSocketTransport
 
-/// How a server is set up.
+/// The server's settings.
 public struct ServerSettings: Sendable {
   /// Numeric addresses, or `localhost`.
   public var addresses = ["127.0.0.1"]
@@ -14,14 +14,14 @@ public struct ServerSettings: Sendable {
   public var page = Page.files([:])
   public var logLevel = LogLevel.info
   public var access = AccessRules()
-  /// What a visitor without a token may do; nil: everything as long as nobody but this machine comes and
-  /// there are no tokens, nothing otherwise.
+  /// The role of a visitor without a token; nil: full control while only this machine can connect and there are no
+  /// tokens, nothing otherwise.
   public var anonymousRole: Role?
   /// nil: the one in the data folder.
   public var tokensPath: String?
-  /// Whether a GET with a token may change a timer.
+  /// True if a GET with a token may change a timer.
   public var allowsGet = false
-  /// Who may show the page inside theirs; nobody when empty.
+  /// Sites that may embed the page in theirs; none when empty.
   public var frameAncestors: [FrameAncestor] = []
   public var connectionsMax = 16_384
   public var timersMax = 10_000
@@ -32,7 +32,7 @@ public struct ServerSettings: Sendable {
   public var httpRequestsPerSecond = 1_000
   /// Replies that one connection may wait for before it is not read for a while.
   public var repliesMax = 64
-  /// Changes that may wait for the disk before nobody who asks for one is read for a while.
+  /// The number of changes that may wait for the disk before connections that request another one are paused.
   public var pendingMax = 4_096
   /// Of a title, and of a timer's warnings; not above what the protocol allows.
   public var titleBytesMax = ServerSettings.titleBytesLimit
@@ -46,7 +46,7 @@ public struct ServerSettings: Sendable {
     self.dataFolder = dataFolder
   }
 
-  /// Whether only this machine can reach the addresses.
+  /// True if only this machine can reach the addresses.
   public var isLoopback: Bool { reachableAddress == nil }
 
   /// The first address that others can reach.
@@ -54,7 +54,7 @@ public struct ServerSettings: Sendable {
     addresses.first { $0 != "localhost" && $0 != "::1" && !$0.hasPrefix("127.") }
   }
 
-  /// Whether nobody else comes, by a proxy neither.
+  /// True if no other machine can connect, through a proxy either.
   public var isForThisMachineOnly: Bool {
     isLoopback && !network.isBehindProxy
   }
@@ -63,18 +63,18 @@ public struct ServerSettings: Sendable {
     tokensPath.map { TokenFile(path: $0) } ?? TokenFile(dataFolder: dataFolder)
   }
 
-  func hubOptions(_ tokens: TokenBook?) -> HubOptions {
+  func hubOptions(_ tokens: TokenTable?) -> HubOptions {
     var options = HubOptions(epoch: UUID().uuidString.lowercased())
     options.access = access
     options.anonymousRole = anonymousRole
-    // Who names a file means tokens, though it may not be there yet; and who can be reached from outside
-    // has an open door only when that was said.
-    options.tokens = tokens ?? (tokensPath == nil && isForThisMachineOnly ? nil : TokenBook())
+    // A configured token file requires tokens, even if it does not exist yet. A server that others can reach is open
+    // only if that was configured.
+    options.tokens = tokens ?? (tokensPath == nil && isForThisMachineOnly ? nil : TokenTable())
     options.allowsGet = allowsGet
     options.timersMax = timersMax
     options.subscriptionsMax = subscriptionsMax
     options.requests.perSecond = requestsPerSecond
-    // A second's worth: who is held to few does not get a thousand answers first.
+    // A second's worth of requests: a low limit must not send a thousand errors first.
     options.requests.refusalsMax = min(1_000, max(100, requestsPerSecond))
     options.httpRequests.perSecond = httpRequestsPerSecond
     options.repliesMax = repliesMax
@@ -91,8 +91,8 @@ public struct ServerSettings: Sendable {
     options.connectionsMax = connectionsMax
     network.apply(to: &options)
     options.commonHeaders = SecurityHeaders(frameAncestors: frameAncestors).headers
-    options.admission = { [access] in refusals.told(access.refusal(of: $0)) }
-    options.fileAdmission = { [access] in refusals.told(access.refusal(ofFile: $0)) }
+    options.admission = { [access] in refusals.record(access.refusal(of: $0)) }
+    options.fileAdmission = { [access] in refusals.record(access.refusal(ofFile: $0)) }
     options.refused = { refusals.add(.transport($0)) }
     options.answerHeaders = access.answerHeaders(isSecure: options.tls != nil)
     options.log = { level, text in log.write(LogLevel(level), text) }

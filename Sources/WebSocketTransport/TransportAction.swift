@@ -1,4 +1,4 @@
-/// What the server wants done; carried out in order, on the loop's thread, right after the event.
+/// The server's requests to the transport, carried out in order, on the loop's thread, right after the event.
 public enum TransportAction: Sendable, Equatable {
   /// Sends one text message to one connection; unknown or closing ones are passed over in silence.
   case send(Frame, to: ConnectionID)
@@ -11,17 +11,16 @@ public enum TransportAction: Sendable, Equatable {
   /// Sends what is queued, then a close frame, and gives up on the peer's answer after a second, or at the
   /// end of the drain.
   case close(ConnectionID, CloseCode, reason: String)
-  /// Reads nothing more from a connection for now, which holds its peer back; what has been read already
-  /// still comes.
-  case holdBack(ConnectionID)
+  /// Stops reading from a connection, so that TCP slows its peer down. What has been read already is still delivered.
+  case pauseReading(ConnectionID)
   /// Reads from a connection again.
-  case readOn(ConnectionID)
+  case resumeReading(ConnectionID)
   /// Answers an HTTP request.
-  case respond(HTTPResponse, to: RequestID)
+  case respond(HTTPResponse, to: HTTPRequestID)
   /// Asks for one `TransportEvent.deadline` this many microseconds after the event that it answers was handed
   /// over (0: at once), however long the actions before it take, instead of the one asked for before; nil
   /// asks for none.
-  case wake(afterMicroseconds: Int64?)
+  case setDeadline(afterMicroseconds: Int64?)
   /// Stops listening, closes every connection with 1001 once its queue is sent, answers what HTTP is
   /// left with 503, and makes `run` return when all are gone or `TransportOptions.drainSeconds` are over.
   case stop
@@ -35,30 +34,31 @@ public enum TransportAction: Sendable, Equatable {
 public struct Frame: Sendable, Equatable {
   /// UTF-8, unless it is binary.
   public let text: [UInt8]
-  /// Further messages right behind it: they are queued, replaced and counted with it, so that nobody reads parts of two
-  /// states of something mixed.
-  public let further: [[UInt8]]
+  /// Further messages right behind it. They are queued, replaced and counted with it, so that no reader gets parts of
+  /// two states.
+  public let additional: [[UInt8]]
   /// When this frame meets an unsent one with the same key in a connection's queue, the older one is
   /// dropped and this one takes its place at the end. nil: it is never dropped and drops nothing.
-  public let replaces: UInt64?
+  public let replacementKey: UInt64?
 
-  /// Whether it goes out as a binary message.
+  /// True if the frame is sent as a binary message.
   public let isBinary: Bool
 
   /// Payload bytes of all of its messages.
-  public var byteCount: Int { further.reduce(text.count) { $0 + $1.count } }
+  public var byteCount: Int { additional.reduce(text.count) { $0 + $1.count } }
 
   public init(
-    _ text: [UInt8], further: [[UInt8]] = [], replaces: UInt64? = nil, isBinary: Bool = false
+    _ text: [UInt8], additional: [[UInt8]] = [], replacementKey: UInt64? = nil,
+    isBinary: Bool = false
   ) {
     self.text = text
-    self.further = further
-    self.replaces = replaces
+    self.additional = additional
+    self.replacementKey = replacementKey
     self.isBinary = isBinary
   }
 }
 
-/// A set of connections that hear the same broadcasts.
+/// Identifies a set of connections that receive the same broadcasts.
 public struct GroupID: Hashable, Sendable {
   public let number: UInt64
 
@@ -74,7 +74,7 @@ public enum CloseCode: UInt16, Sendable, Equatable {
   case invalidPayload = 1007
   case policyViolation = 1008
   case messageTooBig = 1009
-  /// IANA's registry of close codes: the service begins anew, and the client may come back.
+  /// IANA's registry of close codes: the service restarts, and the client may reconnect.
   case serviceRestart = 1012
   case tryAgainLater = 1013
 }

@@ -1,12 +1,12 @@
-/// What the transport has turned away, and what it holds now.
+/// Counts of what the transport has rejected, and of what is open now.
 public struct TransportCounters: Sendable, Equatable {
-  /// How often each refusal was given since the start; one that was never given has no entry.
+  /// The number of rejections since the start; a reason that never occurred has no entry.
   public var refusals: [TransportRefusal: Int] = [:]
   /// TCP connections accepted since the start.
   public var acceptedCount = 0
   /// WebSockets that are open now, those included that are being closed.
   public var webSocketCount = 0
-  /// HTTP connections that are open now, those included whose handshake is not done.
+  /// HTTP connections that are open now, including unfinished handshakes.
   public var httpConnectionCount = 0
   /// Those of the WebSockets that come by TLS.
   public var tlsWebSocketCount = 0
@@ -14,7 +14,7 @@ public struct TransportCounters: Sendable, Equatable {
   /// Loops that this is the sum of.
   public var loopCount = 1
 
-  /// Nothing was turned away, and nothing is open.
+  /// Creates counters that are all zero.
   public init() {}
 
   mutating func add(_ other: TransportCounters) {
@@ -29,15 +29,15 @@ public struct TransportCounters: Sendable, Equatable {
   mutating func count(_ refusal: TransportRefusal) { refusals[refusal, default: 0] += 1 }
 }
 
-/// Why the transport turned somebody away.
+/// Reasons for the transport's rejections. The raw values are labels of a metric.
 public enum TransportRefusal: String, Sendable, CaseIterable {
   /// WebSockets in all: 1013.
   case tooManyConnections
   /// Connections of one address: 1013, 503, or far above the bound closed unread.
-  case tooManyOfAddress
+  case tooManyPerAddress
   /// HTTP connections in all, or descriptors: the oldest that waits was ended in favour of a new one, or
   /// the new one closed.
-  case tooManyRequests
+  case tooManyHTTPConnections
   /// A request, a WebSocket's handshake or a TLS handshake took too long: 408 where it can be said.
   case slowRequest
   /// Nothing of an answer was read for too long.
@@ -45,8 +45,8 @@ public enum TransportRefusal: String, Sendable, CaseIterable {
   /// Replies that can't be dropped piled up for a WebSocket that does not read: 1013.
   case slowWebSocket
   /// More waited for all readers together than may: the one with the most was closed, a WebSocket with 1013.
-  case unreadInAll
-  /// A WebSocket took nothing for too long of what waited for it, and was dropped.
+  case unreadBytesTotal
+  /// A WebSocket read nothing for too long of what waited for it, and was dropped.
   case stalled
   /// No TLS was spoken, or none that is spoken here: an alert, or 400.
   case tlsHandshake
@@ -63,5 +63,5 @@ public enum TransportRefusal: String, Sendable, CaseIterable {
   /// A message that is not text: 1003.
   case binaryMessage
   /// A ping was not answered.
-  case silent
+  case pingTimeout
 }

@@ -1,6 +1,6 @@
 /// Why a service loop could not be made.
 public enum TransportError: Error, Equatable, Sendable {
-  /// Somebody else listens there already.
+  /// Another socket listens there already.
   case addressInUse(address: String, port: Int)
   /// The address is no address of this machine, or no address at all.
   case addressNotAvailable(address: String, port: Int)

@@ -1,4 +1,4 @@
-/// What the network, the mailbox and the clock tell the server, one at a time, on the loop's thread.
+/// Events of the network, the mailboxes and the clock, delivered one at a time, on the loop's thread.
 public enum TransportEvent: Sendable {
   /// A WebSocket handshake was accepted; nothing else about this connection came before it.
   case opened(ConnectionID, Handshake)
@@ -9,14 +9,14 @@ public enum TransportEvent: Sendable {
   /// The connection is gone, for whatever reason; its identity never comes back.
   case closed(ConnectionID)
   /// A whole HTTP request for a path under one of `TransportOptions.servicePaths`; owes one `respond`.
-  case requested(RequestID, HTTPRequest)
-  /// The instant asked for by `TransportAction.wake` has come.
+  case requested(HTTPRequestID, HTTPRequest)
+  /// The instant asked for by `TransportAction.setDeadline` has come.
   case deadline
-  /// Somebody posted to the mailbox that this loop listens to.
+  /// A mailbox that this loop listens to has messages.
   case woken
   /// SIGINT or SIGTERM, or `ServiceLoop.stop()`.
   case stopRequested
-  /// SIGHUP; the certificate has been read anew.
+  /// SIGHUP; the certificate has been reloaded.
   case reloadRequested
 }
 
@@ -30,7 +30,7 @@ public struct ConnectionID: Hashable, Sendable {
 }
 
 /// The identity of one HTTP request that waits for its answer; unique in the life of the process.
-public struct RequestID: Hashable, Sendable {
+public struct HTTPRequestID: Hashable, Sendable {
   public let number: UInt64
 
   public init(_ number: UInt64) {
@@ -38,7 +38,7 @@ public struct RequestID: Hashable, Sendable {
   }
 }
 
-/// What a client said when it asked for a WebSocket.
+/// A client's WebSocket handshake.
 public struct Handshake: Sendable, Equatable {
   /// The query's decoded pairs, in their order: `?timer=a&timer=b` is two.
   public var query: [QueryItem]
@@ -87,10 +87,10 @@ public struct HTTPRequest: Sendable, Equatable {
   /// As in `Handshake.peerAddress`.
   public var peerAddress: String
 
-  /// The network of the peer: its address, or an IPv6 network of 64 bits, all of whose addresses are one client's.
+  /// The peer's network: its IPv4 address, or its IPv6 network of 64 bits, all of whose addresses belong to one client.
   public var peerNetwork: String { IPAddress.networkText(of: peerAddress) }
 
-  /// The headers that are handed on; nothing else of a request's head reaches the server.
+  /// The headers that are passed on; nothing else of a request's head reaches the server.
   public static let headersKept = [
     "host", "origin", "authorization", "content-type", "if-match", "if-none-match",
     "idempotency-key", "sec-fetch-site", "sec-purpose", "purpose", "x-purpose", "x-moz",

@@ -1,4 +1,4 @@
-/// How a service loop listens and what it bounds.
+/// Where an event loop listens, and its limits.
 public struct TransportOptions: Sendable {
   /// Numeric IPv4 or IPv6 addresses, or `localhost`, which is 127.0.0.1 and, where there is IPv6, ::1.
   public var addresses = ["127.0.0.1"]
@@ -7,14 +7,13 @@ public struct TransportOptions: Sendable {
     get { addresses.first ?? "127.0.0.1" }
     set { addresses = [newValue] }
   }
-  /// The port on each address. 0 picks a free one; `ServiceLoop.port` says which.
+  /// The port on each address. 0 picks a free one; see `ServiceLoop.port`.
   public var port = 8080
   /// Loops of a `LoopGroup`, at most 64; each takes a thread. A `ServiceLoop` is one.
   public var loopCount = 1
-  /// With a certificate the port speaks TLS and nothing else; its files are read anew for the handshakes
-  /// after a SIGHUP, when the loop obeys signals.
+  /// With a certificate the port speaks TLS only. Its files are reloaded at SIGHUP, if the loop handles signals.
   public var tls: TLSOptions?
-  /// Peers whose `X-Forwarded-For`, or `Forwarded` where there is none, is believed; nobody else's is.
+  /// Proxies whose `X-Forwarded-For`, or `Forwarded` in its absence, is trusted.
   public var trustedProxies: [AddressRange] = []
   /// First path segments that become `TransportEvent.requested`; all else is a static file.
   public var servicePaths: [String] = ["api", "healthz", "readyz", "metrics"]
@@ -28,27 +27,26 @@ public struct TransportOptions: Sendable {
   public var commonHeaders: [HTTPHeader] = []
   /// Longest message taken, across fragments; over it the connection is closed with 1009.
   public var messageBytesMax = 16_384
-  /// Whether binary messages are taken too; else one closes its connection with 1003.
+  /// True if binary messages are accepted; otherwise one closes its connection with 1003.
   public var acceptsBinary = false
   /// Longest HTTP body taken; over it the answer is 413.
   public var bodyBytesMax = 16_384
   /// Longest head of an HTTP request or a WebSocket handshake; over it the answer is 431.
   public var headBytesMax = 16_384
-  /// How long a request may take to arrive, a WebSocket's and TLS handshakes included; over it the answer
-  /// is 408, if TLS is far enough to say so. As long may an answer make no progress, and a connection idle.
+  /// The time for a request to arrive, including WebSocket and TLS handshakes; after it the response is 408, if TLS is
+  /// far enough for one. The same time applies to a response without progress and to an idle connection.
   public var handshakeSeconds = 10.0
   /// Connections in all; one more is closed with 1013. Kept below the limit of file descriptors,
   /// of which a connection takes one, and three with TLS.
   public var connectionsMax = 16_384
-  /// HTTP connections in all, and those whose handshake is not done. Beyond that the one that has waited
-  /// longest for its peer is ended, so that those who hang back don't keep others out. Of several loops
-  /// each has an equal share.
+  /// HTTP connections in all, including unfinished handshakes. Beyond that the connection that has waited for its peer
+  /// the longest is evicted. With several loops each has an equal share.
   public var httpConnectionsMax = 1_024
   /// Connections of one IPv4 address or one IPv6 network (64 bits); one more is closed with 1013, or its
   /// request answered with 503. Loopback addresses and trusted proxies themselves are not bounded; a
   /// WebSocket that comes by a proxy counts for its client.
   public var connectionsPerAddressMax = 512
-  /// Whether that bound is for loopback addresses too, whose owners could as well stop the server.
+  /// True if the limit applies to loopback addresses too.
   public var isLoopbackBounded = false
   /// Unsent bytes that may wait for one reader before it is closed with 1013, beside one message that is larger; a
   /// reader is not read itself from the half of it on.
@@ -56,22 +54,23 @@ public struct TransportOptions: Sendable {
   /// Unsent bytes that may wait for all readers together, HTTP answers included; beyond that the one with the most is
   /// closed with 1013, or cut. Of several loops each has an equal share, and the only reader of a loop is let be.
   public var unsentBytesTotalMax = 67_108_864
-  /// How long a reader may take nothing of what waits for it, whatever it sends, before it is dropped.
+  /// The time for which a reader may read nothing of what waits for it before it is dropped, whatever it sends.
   public var stallSeconds = 30.0
   /// Silence after which a ping is sent; a connection still silent after as long again is dropped.
   public var pingSeconds = 20.0
-  /// How long `TransportAction.stop` waits for clients to answer the close frame and to take what is
-  /// on its way to them.
+  /// How long `TransportAction.stop` waits for clients to answer the close frame and to read what is on its way to
+  /// them.
   public var drainSeconds = 3.0
-  /// Lets a WebSocket handshake in (nil), or says with which status and words it is refused. HTTP
-  /// requests are refused by their answers.
+  /// Admits a WebSocket handshake (nil), or returns the response that refuses it. HTTP requests are refused by their
+  /// responses.
   public var admission: @Sendable (Handshake) -> HTTPResponse? = { _ in nil }
-  /// The same for whoever asks for a static file, by the headers of `HTTPRequest.headersKept`.
+  /// The same for requests for static files, by the headers of `HTTPRequest.headersKept`.
   public var fileAdmission: @Sendable ([String: String]) -> HTTPResponse? = { _ in nil }
-  /// What an answer carries beside the common headers, by the request's headers of `HTTPRequest.headersKept`.
+  /// Headers of a response beside the common ones, by the request's headers of `HTTPRequest.headersKept`.
   public var answerHeaders: (@Sendable ([String: String]) -> [HTTPHeader])?
-  /// Is told of each refusal of the transport's own, on the loop's thread: not of a handshake that `admission` refused,
-  /// nor of a connection on which nothing was said in time, as browsers open them ahead of need.
+  /// Called on the loop's thread for each rejection by the transport itself. Not called for a handshake that
+  /// `admission` refused, nor for a connection that sent nothing in time, since browsers open connections ahead of
+  /// need.
   public var refused: @Sendable (TransportRefusal) -> Void = { _ in }
   /// Takes one line of the transport's own log.
   public var log: @Sendable (TransportLogLevel, String) -> Void = { _, _ in }
@@ -98,7 +97,7 @@ public struct StaticFile: Sendable, Equatable {
   }
 }
 
-/// How loud a line of the transport's log is.
+/// The severity of a line in the transport's log.
 public enum TransportLogLevel: Sendable {
   case error, warning, info, debug
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TimerServer
 
-/// The program: what the arguments ask for, and an exit code.
+/// The program's entry point and exit codes.
 @main
 enum Main {
   static func main() {
@@ -31,19 +31,19 @@ enum Main {
     let signals = try ServerSignals { _exit(Int32($0)) }
     try options.checkReach()
     let settings = options.settings
-    let server = try Server(settings, obeying: signals)
+    let server = try Server(settings, handling: signals)
     for address in settings.addresses {
       let host = address.contains(":") ? "[\(address)]" : address
-      StandardStreams.say(
+      StandardStreams.writeLine(
         "timersync listening on \(settings.network.scheme)://\(host):\(server.port)")
     }
     let end = server.run()
-    // No thread is waited for: one may hang on the disk, or on a log that nobody reads.
+    // Threads are not joined: one may hang on the disk, or on a log that is not read.
     _exit(Int32(end))
   }
 
   private static func fail(_ message: String, code: Int32) -> Never {
-    StandardStreams.complain("timersync: \(message)")
+    StandardStreams.writeError("timersync: \(message)")
     exit(code)
   }
 }
@@ -51,25 +51,25 @@ enum Main {
 /// As in `man 3 sysexits`.
 enum ExitCode {
   static let usage: Int32 = 64
-  /// What was given makes no sense with what there is, such as a name that is taken, or data of a newer version.
+  /// The input does not fit the existing data, such as a name that is taken, or data of a newer version.
   static let dataError: Int32 = 65
   static let unavailable: Int32 = 69
   /// The disk did not answer when the server stopped.
-  static let diskSilent: Int32 = 74
-  /// What was to be shown could not be written to standard output.
+  static let diskUnresponsive: Int32 = 74
+  /// The output could not be written to standard output.
   static let outputLost: Int32 = 74
 }
 
 extension Int32 {
-  /// What a server ends with.
+  /// The exit code of a server.
   fileprivate init(_ end: ServerEnd) {
     switch end {
     case .stored: self = 0
-    case .diskSilent: self = ExitCode.diskSilent
+    case .diskUnresponsive: self = ExitCode.diskUnresponsive
     }
   }
 
-  /// What a failure with tokens ends with.
+  /// The exit code of a token command's failure.
   fileprivate init(_ failure: TokenFailure) {
     switch failure {
     case .invalid, .taken, .unknown: self = ExitCode.dataError

@@ -11,7 +11,7 @@ struct NetworkOptions {
   ]
 
   /// Takes an option; false when it is none of these.
-  mutating func take(_ name: String, _ value: String) throws(UsageError) -> Bool {
+  mutating func apply(_ name: String, _ value: String) throws(UsageError) -> Bool {
     switch name {
     case "--tls-cert": settings.certificatePath = value
     case "--tls-key": settings.keyPath = value

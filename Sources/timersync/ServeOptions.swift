@@ -14,7 +14,7 @@ struct ServeOptions {
   ]
   private static let flags = ["--allow-get"]
 
-  /// What is bounded by a count.
+  /// Options that take a count.
   private static var counts: [String: WritableKeyPath<ServerSettings, Int>] {
     [
       "--connections": \.connectionsMax, "--timers": \.timersMax,
@@ -32,8 +32,8 @@ struct ServeOptions {
     for (name, value) in try OptionList(words, known: known, flags: Self.flags).options {
       if let count = counts[name] {
         settings[keyPath: count] = try Self.count(name, value)
-      } else if try !network.take(name, value) {
-        try take(name, value)
+      } else if try !network.apply(name, value) {
+        try apply(name, value)
       }
     }
     if settings.dataFolder.isEmpty { settings.dataFolder = try Self.standardDataFolder() }
@@ -42,20 +42,21 @@ struct ServeOptions {
     if !addresses.isEmpty { settings.addresses = addresses }
   }
 
-  private mutating func take(_ name: String, _ value: String) throws(UsageError) {
+  private mutating func apply(_ name: String, _ value: String) throws(UsageError) {
     switch name {
     case "--listen": if !addresses.contains(value) { addresses.append(value) }
     case "--port": settings.port = try Self.port(value)
     case "--host":
-      guard settings.access.takeHost(value) else {
+      guard settings.access.addHost(value) else {
         throw UsageError(
           "--host has to be a name alone, as in timer.example, without scheme and port, not '\(value)'"
         )
       }
     case "--origin":
-      guard settings.access.takeOrigin(value) else {
+      guard settings.access.addOrigin(value) else {
         throw UsageError(
-          "--origin has to be a scheme, a host and no path, as in https://show.example, or null or file://, not '\(value)'"
+          "--origin has to be a scheme, a host and no path, as in https://show.example, or null or file://, "
+            + "not '\(value)'"
         )
       }
     case "--anonymous": settings.anonymousRole = try Self.role(value)
@@ -73,15 +74,15 @@ struct ServeOptions {
     }
   }
 
-  /// Refuses to listen where others come and nobody said what they may do, with no token to ask them for.
+  /// Refuses to listen where others can connect without any configured permissions or tokens.
   func checkReach() throws {
     guard !settings.isForThisMachineOnly, settings.anonymousRole == nil else { return }
     let store = TokenStore(path: settings.tokensPath, dataFolder: settings.dataFolder)
     guard try store.list().isEmpty else { return }
     let place = settings.reachableAddress ?? "a server behind a proxy"
     throw UsageError(
-      "\(place) can be reached by others, and nobody is asked who he is: make a token by "
-        + "'timersync token add', say '--anonymous view' or '--anonymous control' if that is meant, or "
+      "\(place) can be reached by others without a token: make one with "
+        + "'timersync token add', use '--anonymous view' or '--anonymous control' to allow that, or "
         + "listen on 127.0.0.1")
   }
 }
@@ -100,7 +101,7 @@ extension ServeOptions {
     guard let share = folder("XDG_DATA_HOME") ?? folder("HOME").map({ $0 + "/.local/share" })
     else {
       throw UsageError(
-        "no folder to keep the timers in: give one by '--data FOLDER', since HOME names none")
+        "no data folder: give one with '--data FOLDER', since HOME is not set")
     }
     return share + "/timersync"
   }

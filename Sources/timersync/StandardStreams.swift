@@ -1,13 +1,13 @@
 import Foundation
 import TimerServer
 
-/// What every program is given to speak by.
+/// The standard streams of the process.
 enum StandardStreams {
-  /// Sees to it that all three are there. Where one was closed, what is said by it would go into the next file that is
-  /// opened: the log's lines into the timers.
+  /// Makes sure that all three streams are open. If one is closed, the next file that is opened gets its number: the
+  /// log would be written into a timer's file.
   static func open() {
     _ = stopgaps
-    // Whoever writes hears of a reader that is gone, and of a limit on the file's size, by an error.
+    // Writing to a closed pipe, or beyond a limit on the file's size, returns an error instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
   }
@@ -28,11 +28,11 @@ enum StandardStreams {
     try StandardOutput.write(text)
   }
 
-  /// Written soon, for whoever waits for the line; the timers wait for nobody who does not read it.
-  static func say(_ line: String) { LineWriter.standardOutput.write(line) }
+  /// Writes a line in the background; the timers never wait for its reader.
+  static func writeLine(_ line: String) { LineWriter.standardOutput.write(line) }
 
-  /// The last word of a process that ends: written before this returns, unless nobody makes room for it.
-  static func complain(_ line: String) {
+  /// Writes the last message of a process: it is written before this returns, unless its reader makes no room.
+  static func writeError(_ line: String) {
     LineWriter.standardError.write(line)
     LineWriter.standardError.flush(within: 1)
   }

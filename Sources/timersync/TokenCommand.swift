@@ -9,17 +9,18 @@ struct TokenCommand {
     switch options.action {
     case .add(let name, let role, let timers, let expires):
       let secret = try options.store.add(name: name, role: role, timers: timers, expires: expires)
-      try show(secret, of: name)
+      try printSecret(secret, of: name)
     case .list: try list(options.store.list())
     case .remove(let name): try options.store.remove(name)
     }
   }
 
-  /// Alone on its line, for scripts; it is shown this once, so one that was not shown is of no use to anybody.
-  private func show(_ secret: String, of name: String) throws(OutputFailure) {
+  /// Prints the secret alone on its line, for scripts. It can't be printed again, so a token whose secret was not
+  /// printed is removed.
+  private func printSecret(_ secret: String, of name: String) throws(OutputFailure) {
     do { try StandardStreams.print(secret) } catch {
       do { try options.store.withdraw(secret) } catch let obstacle {
-        throw error.with("nobody has seen the token \(name), which is in the list: \(obstacle)")
+        throw error.with("the token \(name) was not printed, but is still in the list: \(obstacle)")
       }
       throw error.with("no token was made")
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TimerServer
 
-/// What `timersync token` is asked to do, and with which file.
+/// The parsed arguments of `timersync token`.
 struct TokenOptions {
   let store: TokenStore
   let action: Action
@@ -73,7 +73,7 @@ struct TokenOptions {
     if let instant {
       guard let date = try? Date(instant, strategy: .iso8601), date > now else {
         throw UsageError(
-          "--expires has to be an instant to come, as in 2026-12-31T18:00:00Z, not '\(instant)'")
+          "--expires has to be in the future, as in 2026-12-31T18:00:00Z, not '\(instant)'")
       }
       return date
     }

@@ -1,10 +1,10 @@
 import WebSocketTransport
 
-/// What browsers want to be told before they show another site's page an answer (the Fetch standard, §3.3), and how
-/// they are to come back.
+/// CORS and HSTS headers: what browsers need before they show another site's page a response (the Fetch standard,
+/// §3.3), and whether they must use TLS.
 extension AccessRules {
-  /// With every answer: whether the page that asked, if its site is on the list, may read it; and, where this server
-  /// speaks TLS, that browsers are to come by nothing else. nil where there is nothing to be told.
+  /// Makes the headers of every response: whether the page that sent the request may read it, if its site is on the
+  /// list; and, over TLS, that browsers must use nothing else. nil where no header is needed.
   func answerHeaders(isSecure: Bool) -> (@Sendable ([String: String]) -> [HTTPHeader])? {
     let isStrict = isSecure && hasNames
     guard !origins.isEmpty || isStrict else { return nil }

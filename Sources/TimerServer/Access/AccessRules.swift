@@ -1,29 +1,29 @@
 import TimerProtocol
 import WebSocketTransport
 
-/// Who may speak to the server by HTTP and WebSocket, as far as a request's head tells.
+/// Decides by a request's head whether its sender may use the server.
 ///
-/// A browser lets any page open a socket to any host. So a page of another origin is refused, and so is a
-/// `Host` that isn't ours: a name made to point here would else pass for our own.
+/// A browser lets any page open a socket to any host. So a page of another origin is refused, and so is a `Host` that
+/// isn't ours: otherwise an attacker's name that points here would pass for our own (DNS rebinding).
 public struct AccessRules: Sendable {
-  /// Names that the server was told are its own.
+  /// The server's own host names.
   private var hosts: Set<URLHost> = []
   /// Origins of other sites that may use it.
   private(set) var origins: Set<Origin> = []
 
   public init() {}
 
-  /// Takes a further name of the server; false for what no browser sends as one: with a scheme or a port
-  /// it would never be met, and nobody would be told why.
-  public mutating func takeHost(_ name: String) -> Bool {
+  /// Adds a host name of the server. Returns false for text that no browser sends as a host name: with a scheme or a
+  /// port it would never match, without an error.
+  public mutating func addHost(_ name: String) -> Bool {
     guard let host = URLHost(name: name) else { return false }
     hosts.insert(host)
     return true
   }
 
-  /// Takes another site, as in `https://show.example` or `tauri://localhost`, `null` for pages that are nobody's,
-  /// or `file://`; false for anything else, a page's address too.
-  public mutating func takeOrigin(_ text: String) -> Bool {
+  /// Adds another site's origin, as in `https://show.example` or `tauri://localhost`, `null` for opaque origins, or
+  /// `file://`. Returns false for anything else, such as the address of a page.
+  public mutating func addOrigin(_ text: String) -> Bool {
     guard let origin = Origin(text) else { return false }
     origins.insert(origin)
     return true
@@ -34,8 +34,8 @@ public struct AccessRules: Sendable {
     hostRefusal(handshake.headers) ?? originRefusal(handshake.headers)
   }
 
-  /// Why a request is refused; who only reads may come from anywhere, since browsers don't show other
-  /// sites' pages the answer.
+  /// Returns why a request is refused. Requests that only read may come from any page, since browsers don't show other
+  /// sites' pages the response.
   func refusal(of request: HTTPRequest) -> AccessRefusal? {
     if let refusal = hostRefusal(request.headers) { return refusal }
     return ["GET", "HEAD"].contains(request.method) ? nil : originRefusal(request.headers)
@@ -44,18 +44,18 @@ public struct AccessRules: Sendable {
   /// Why a file of the page is refused: on a name made to point here, even our own page is another's.
   func refusal(ofFile headers: [String: String]) -> AccessRefusal? { hostRefusal(headers) }
 
-  /// Why a change by a URL alone is refused. A link on another site's page opens it with no `Origin`, but
-  /// browsers tell where it stood; and they tell when nobody has opened it yet.
-  func refusal(ofPress request: HTTPRequest) -> AccessRefusal? {
+  /// Returns why a change by URL alone is refused. A link on another site's page opens such a URL without an `Origin`,
+  /// but browsers send where the link was, and whether they fetch ahead.
+  func refusal(ofChangeByGet request: HTTPRequest) -> AccessRefusal? {
     if let refusal = hostRefusal(request.headers) ?? originRefusal(request.headers) {
       return refusal
     }
     let site = request.headers["sec-fetch-site"]?.lowercased() ?? "none"
-    guard site == "none" || site == "same-origin" else { return .pressFromElsewhere }
-    return Self.isGuess(request.headers) ? .guess : nil
+    guard site == "none" || site == "same-origin" else { return .crossSiteChange }
+    return Self.isPrefetch(request.headers) ? .prefetch : nil
   }
 
-  /// Whether a `Host` is ours, or none came: browsers always send one.
+  /// Returns whether a `Host` is ours, or none came: browsers always send one.
   func knowsHost(_ headers: [String: String]) -> Bool { hostRefusal(headers) == nil }
 
   private func hostRefusal(_ headers: [String: String]) -> AccessRefusal? {
@@ -75,9 +75,9 @@ public struct AccessRules: Sendable {
     return nil
   }
 
-  /// Whether a browser fetches ahead what somebody may open. `Sec-Purpose` says what else than that a request is
-  /// for, whatever its words (the Fetch standard, §3.6); the others are what browsers said before.
-  private static func isGuess(_ headers: [String: String]) -> Bool {
+  /// Returns whether a browser prefetches a page. `Sec-Purpose` is only sent with requests other than navigations (the
+  /// Fetch standard, §3.6); the others are older headers of browsers.
+  private static func isPrefetch(_ headers: [String: String]) -> Bool {
     if headers["sec-purpose"]?.isEmpty == false { return true }
     return ["purpose", "x-purpose", "x-moz"].contains { name in
       guard let value = headers[name]?.lowercased() else { return false }
@@ -85,14 +85,14 @@ public struct AccessRules: Sendable {
     }
   }
 
-  /// Whether browsers are to come to this `Host` by TLS alone: under the names that the server was told. They hold no
-  /// address to it (RFC 6797 §8.1.1), and on `localhost` it would hold every other server of the machine.
+  /// Returns whether browsers have to use TLS for this `Host`, which holds for the server's own names. Browsers ignore
+  /// that for addresses (RFC 6797 §8.1.1), and on `localhost` it would apply to every other server of the machine.
   func isStrict(_ headers: [String: String]) -> Bool {
     guard let host = headers["host"].flatMap(Authority.init)?.host else { return false }
     return hosts.contains(host) && !host.isAddress && !host.isLocal
   }
 
-  /// Whether there is a name that could be.
+  /// True if the server has a host name that HSTS could apply to.
   var hasNames: Bool { !hosts.isEmpty }
 }
 
@@ -103,20 +103,20 @@ extension URLHost {
   fileprivate var isLocal: Bool { self == .localhost || text.hasSuffix(".localhost") }
 }
 
-/// Why a request's head lets nobody in.
+/// Reasons for refusing a request by its head.
 enum AccessRefusal: Equatable, Sendable {
   /// The `Host` is none of this server's, or no host at all.
   case host(String)
   /// The `Origin` is not allowed, or no origin at all.
   case origin(String)
   /// Another site's page asks for a change by a URL alone.
-  case pressFromElsewhere
-  /// A browser asks for such a change before anybody has.
-  case guess
+  case crossSiteChange
+  /// A browser prefetches a URL that makes a change.
+  case prefetch
 
   var status: Int {
-    // A browser takes it for no answer, and asks again when somebody opens the page.
-    if case .guess = self { 503 } else { 403 }
+    // A browser does not keep this response, and sends the request again when a person opens the page.
+    if case .prefetch = self { 503 } else { 403 }
   }
 
   var response: HTTPResponse {
@@ -131,8 +131,8 @@ enum AccessRefusal: Equatable, Sendable {
       "the Host header names none of this server's names; start it with --host NAME to add one"
     case .origin:
       "pages of another origin may not use this server; start it with --origin ORIGIN to allow one"
-    case .pressFromElsewhere: "pages of another site may not press buttons here"
-    case .guess: "a page that is fetched ahead changes nothing; open it"
+    case .crossSiteChange: "pages of another site may not change timers by GET"
+    case .prefetch: "a prefetched page changes nothing; open it"
     }
   }
 }

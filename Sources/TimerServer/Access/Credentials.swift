@@ -17,7 +17,7 @@ struct Credentials {
     secret = Self.bearer(request.headers) ?? Self.parameter(request.query)
   }
 
-  /// RFC 6750 §2.1. Another scheme is somebody else's, such as a proxy's that asks for a password.
+  /// RFC 6750 §2.1. Other schemes are ignored: they may be for a proxy that asks for a password.
   private static func bearer(_ headers: [String: String]) -> String? {
     guard let value = headers["authorization"] else { return nil }
     let words = value.split(separator: " ", maxSplits: 1)

@@ -1,7 +1,7 @@
 import TimerCore
 import TimerProtocol
 
-/// What a visitor may do, and with which timers.
+/// A visitor's role, and the timers that it applies to.
 struct Grant: Equatable, Sendable {
   let role: Role
   let scope: TimerScope
@@ -9,7 +9,7 @@ struct Grant: Equatable, Sendable {
   let token: Token?
   let principal: Principal
 
-  /// What a visitor without a token is granted.
+  /// The grant of a visitor without a token.
   init(anonymous role: Role) {
     self.role = role
     scope = .all
@@ -24,19 +24,20 @@ struct Grant: Equatable, Sendable {
     principal = Principal(token)
   }
 
-  /// Whether this timer's state may be shown.
+  /// Returns whether this timer's state may be shown.
   func shows(_ id: TimerID) -> Bool {
     role >= .view && scope.contains(id)
   }
 
-  /// Whether nothing is kept from it.
+  /// True if the grant covers every timer.
   var seesAll: Bool { role >= .view && scope == .all }
 
-  /// Refuses who may not look at the server as a whole.
+  /// Throws unless the grant covers the server as a whole.
   func checkSeesAll() throws(ErrorReply) {
     try check(.view)
     guard seesAll else {
-      throw ErrorReply(.forbidden, "this token is held to some timers, and this is about all")
+      throw ErrorReply(
+        .forbidden, "this token is limited to some timers, and this request is about all of them")
     }
   }
 
@@ -62,18 +63,19 @@ struct Grant: Equatable, Sendable {
   func check(_ needed: Role) throws(ErrorReply) {
     guard role < needed else { return }
     guard role == .none else {
-      throw ErrorReply(.forbidden, "role \"view\" may look, not change; authenticate for more")
+      throw ErrorReply(
+        .forbidden, "role \"view\" is read-only; authenticate with a control token to make changes")
     }
     throw ErrorReply(
       .unauthorized,
-      "a token is needed here: connect with one, or send {\"command\":\"authenticate\",\"token\":…}"
+      "a token is required: connect with one, or send {\"command\":\"authenticate\",\"token\":…}"
     )
   }
 
   private func check(_ ids: [TimerID]) throws(ErrorReply) {
     guard scope.contains(ids) else {
       throw ErrorReply(
-        .forbidden, "this token is held to other timers; \"list\" shows those that it may see")
+        .forbidden, "this token is limited to other timers; \"list\" shows them")
     }
   }
 }

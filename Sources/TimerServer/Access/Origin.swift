@@ -1,14 +1,14 @@
 import WebSocketTransport
 
-/// Where a page comes from, as browsers tell it in `Origin` and as `--origin` names it: RFC 6454, and the URL standard.
+/// A page's origin, as browsers send it in `Origin` and as `--origin` names it: RFC 6454, and the URL standard.
 ///
-/// Spellings that mean the same are equal: in any case, with the usual port or without.
+/// Spellings with the same meaning are equal: in any case, with the default port or without.
 enum Origin: Hashable, Sendable {
-  /// `null`: a page that is nobody's, such as one in a sandbox, or most that are opened as files.
+  /// `null`: an opaque origin, as of a page in a sandbox, or of most that are opened as files.
   case opaque
   /// `file://`, which some programs send for pages that were opened as files.
   case file
-  /// A page of this scheme and host; without a port where none is said and the scheme has no usual one.
+  /// A page of this scheme and host; the port is nil if there is none and the scheme has no default.
   case site(scheme: String, URLHost, port: UInt16?)
 
   /// nil for what is no origin, such as a page's address or a list.
@@ -49,8 +49,8 @@ enum Origin: Hashable, Sendable {
     }
   }
 
-  /// Whether it is the one of a server that is asked under this `Host`. Whether TLS ends here or at a proxy can't be
-  /// known, so `http` and `https` are both: each with its usual port where the `Host` says none.
+  /// Returns whether it is the origin of a server with this `Host`. TLS may end here or at a proxy, so both `http` and
+  /// `https` count, each with its default port if the `Host` has none.
   func isOwn(of authority: Authority) -> Bool {
     guard case .site(let scheme, let host, let port) = self, scheme == "http" || scheme == "https"
     else { return false }
@@ -69,7 +69,7 @@ enum Origin: Hashable, Sendable {
   }
 }
 
-/// A host and, where one is said, its port: what `Host` holds, and what stands behind an origin's scheme.
+/// A host and an optional port: the value of `Host`, and the part of an origin after its scheme.
 struct Authority: Hashable, Sendable {
   let host: URLHost
   let port: UInt16?
@@ -105,7 +105,7 @@ struct Authority: Hashable, Sendable {
   }
 }
 
-/// A host: a name, or an address that nobody can make point elsewhere.
+/// A host: a name, or an address, which can't be made to point elsewhere.
 struct URLHost: Hashable, Sendable {
   /// Lowercase, a name without the dot at its end; IPv6 shortened, in brackets.
   let text: String
@@ -126,7 +126,7 @@ struct URLHost: Hashable, Sendable {
       (text, isAddress) = (address, true)
       return
     }
-    // The dot at the end says that the name is whole, as it is taken anyway.
+    // A dot at the end marks a fully qualified name, as all names here are.
     let isDotted = isOfWeb && bytes.last == UInt8(ascii: ".")
     let name = isDotted ? bytes.dropLast() : bytes
     guard !name.isEmpty, name.allSatisfy({ isLetterOrDigit($0) || "-._".utf8.contains($0) })

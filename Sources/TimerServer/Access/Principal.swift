@@ -1,9 +1,9 @@
 import TimerProtocol
 import WebSocketTransport
 
-/// Whose idempotency keys are one set: a token's, or those of all visitors without one.
+/// The owner of a set of idempotency keys: a token, or all visitors without one.
 ///
-/// A token is known by its digest and not by its name, which may be given again to another one.
+/// A token is identified by its digest and not by its name, which may be given to another token later.
 struct Principal: Hashable, Sendable {
   /// Some digits of the token's digest; empty for visitors without a token.
   let text: String
@@ -21,7 +21,7 @@ struct Principal: Hashable, Sendable {
   private static let digits = 16
 }
 
-/// Whoever asks for something: what it may do, and where it comes from.
+/// The sender of a request: its grant and its network.
 struct Caller {
   let grant: Grant
   /// The address, or the IPv6 network, that visitors without a token share their quota by.
@@ -37,21 +37,23 @@ struct Caller {
   }
 
   /// A change of this name, if it has one, as this caller's own.
-  func named(_ request: ClientRequest) -> NamedRequest? {
-    guard let key = request.requestKey, let fingerprint = request.fingerprint else { return nil }
-    return NamedRequest(
-      key: IdempotencyKey(key, of: grant.principal), fingerprint: fingerprint,
+  func named(_ request: ClientRequest) -> IdempotentRequest? {
+    guard let key = request.idempotencyKey, let fingerprint = request.fingerprint else {
+      return nil
+    }
+    return IdempotentRequest(
+      key: ScopedIdempotencyKey(key, of: grant.principal), fingerprint: fingerprint,
       network: grant.token == nil ? network : nil)
   }
 }
 
 /// A change's name, which stands for one change of one principal.
-struct IdempotencyKey: Hashable {
-  let key: RequestKey
-  /// nil for a request that was kept by a server that did not keep whose it was: it may be anybody's.
+struct ScopedIdempotencyKey: Hashable {
+  let key: IdempotencyKey
+  /// nil for a record of an older server, which did not keep the principal: it may be anyone's.
   let principal: Principal?
 
-  init(_ key: RequestKey, of principal: Principal?) {
+  init(_ key: IdempotencyKey, of principal: Principal?) {
     self.key = key
     self.principal = principal
   }

@@ -1,8 +1,8 @@
-/// What a visitor may do; each role may do what those before it may.
+/// A visitor's permissions; each role includes those before it.
 public enum Role: String, CaseIterable, Comparable, Sendable {
   /// Nothing but the clock exchange, and to come with a token.
   case none
-  /// Looks on: subscribe, get, list, sync.
+  /// Reads: subscribe, get, list, sync.
   case view
   /// May change timers too.
   case control

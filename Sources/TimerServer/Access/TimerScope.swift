@@ -1,6 +1,6 @@
 import TimerCore
 
-/// The timers that somebody may see or change.
+/// The timers that a token applies to.
 enum TimerScope: Hashable, Sendable {
   case all
   case matching(Set<TimerPattern>)
@@ -12,7 +12,7 @@ enum TimerScope: Hashable, Sendable {
     }
   }
 
-  /// How many patterns it is made of.
+  /// The number of patterns in the scope.
   var patternCount: Int {
     switch self {
     case .all: 0
@@ -28,23 +28,23 @@ enum TimerScope: Hashable, Sendable {
 /// A timer's name, or the beginning of one with `*` for the rest. Compared byte for byte, as names are.
 struct TimerPattern: Hashable, Sendable {
   private let bytes: [UInt8]
-  private let isBeginning: Bool
+  private let isPrefix: Bool
 
   /// nil when it can match no name: a name as long as names may be, without control characters.
   init?(_ text: String) {
-    isBeginning = text.utf8.last == UInt8(ascii: "*")
-    bytes = Array(isBeginning ? text.utf8.dropLast() : text.utf8[...])
-    // What can be a name with a letter behind it can be the beginning of one.
+    isPrefix = text.utf8.last == UInt8(ascii: "*")
+    bytes = Array(isPrefix ? text.utf8.dropLast() : text.utf8[...])
+    // A prefix is valid if it is a valid name with one letter added.
     let example = String(decoding: bytes, as: UTF8.self)
-    guard TimerID(isBeginning && bytes.count < TimerID.bytesMax ? example + "a" : example) != nil
+    guard TimerID(isPrefix && bytes.count < TimerID.bytesMax ? example + "a" : example) != nil
     else { return nil }
   }
 
   func matches(_ id: TimerID) -> Bool {
-    isBeginning ? id.name.utf8.starts(with: bytes) : id.name.utf8.elementsEqual(bytes)
+    isPrefix ? id.name.utf8.starts(with: bytes) : id.name.utf8.elementsEqual(bytes)
   }
 
-  /// Whether a name is sorted before all names that match.
+  /// Returns whether a name is sorted before all names that match.
   func isSorted(behind id: TimerID) -> Bool {
     id.name.utf8.lexicographicallyPrecedes(bytes)
   }

@@ -3,7 +3,7 @@ import Foundation
 import TimerCore
 import TimerStorage
 
-/// A token as the server knows it: what it allows, and the digest that tells it from any other.
+/// A token as the server uses it: its permissions, and the digest that identifies it.
 struct Token: Hashable, Sendable {
   let name: String
   let role: Role
@@ -64,7 +64,7 @@ extension Token {
   }
 }
 
-/// What is wrong with an entry of the file, in words.
+/// A fault in an entry of the token file, in words.
 struct TokenFault: Error, Equatable {
   let words: String
 
@@ -73,7 +73,7 @@ struct TokenFault: Error, Equatable {
   }
 }
 
-/// The SHA-256 digest of a token. Two are compared in a time that does not tell how much of them is equal.
+/// The SHA-256 digest of a token. Comparing two takes the same time however much of them is equal.
 struct TokenDigest: Hashable, Sendable {
   private let value: crypto_digest
 

@@ -22,7 +22,7 @@ public struct TokenStore: Sendable {
     public let expires: Date?
   }
 
-  /// Makes a token; what is returned is kept nowhere else.
+  /// Makes a token and returns its secret, which is stored nowhere else.
   public func add(
     name: String, role: Role, timers: [String]? = nil, expires: Date? = nil
   ) throws(TokenFailure) -> String {
@@ -46,7 +46,7 @@ public struct TokenStore: Sendable {
     }
   }
 
-  /// From here on nobody gets in by this token, and who did so is sent away.
+  /// Removes a token. A running server closes the connections that used it.
   public func remove(_ name: String) throws(TokenFailure) {
     try change { records throws(TokenFailure) in
       guard let place = records.firstIndex(where: { $0.isNamed(name) }) else {
@@ -56,14 +56,14 @@ public struct TokenStore: Sendable {
     }
   }
 
-  /// Undoes `add`, whose token nobody has come to see. Another one that has got its name meanwhile stays.
+  /// Undoes `add` for a token that could not be shown to anyone. A newer token with the same name stays.
   public func withdraw(_ secret: String) throws(TokenFailure) {
     let digest = TokenDigest(of: secret)?.hexadecimal
     try change { records throws(TokenFailure) in records.removeAll { $0.sha256 == digest } }
   }
 
   private func load() throws(TokenFailure) -> [TokenRecord] {
-    do { return try file.load() ?? [] } catch { throw .file(path, error.whyNot) }
+    do { return try file.load() ?? [] } catch { throw .file(path, error.explanation) }
   }
 
   private func change(
@@ -76,7 +76,7 @@ public struct TokenStore: Sendable {
         return failure == nil
       }
     } catch {
-      throw .file(path, error.whyNot)
+      throw .file(path, error.explanation)
     }
     if let failure { throw failure }
   }
@@ -110,7 +110,7 @@ public enum TokenFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case .invalid(let why): why
     case .taken(let name): "there is a token named \(name) already; remove it first"
     case .unknown(let name): "there is no token named \(name); 'timersync token list' shows all"
-    case .file(let path, let why): "the file of tokens \(path) can't be used: \(why)"
+    case .file(let path, let why): "the token file \(path) can't be used: \(why)"
     }
   }
 }

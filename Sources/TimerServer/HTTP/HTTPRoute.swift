@@ -2,16 +2,16 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// What an HTTP request asks for.
+/// The request that an HTTP request stands for.
 enum HTTPRoute: Equatable {
   case command(ClientMessage)
   /// A change that a URL alone asks for, as a button box does.
-  case press(ClientMessage)
-  /// A picture of a text, for a link that somebody is to scan.
+  case changeByGet(ClientMessage)
+  /// A QR code of a text.
   case qrCode(QRText)
   case metrics
 
-  /// An answer that says what would be right.
+  /// An error response that says what would be right.
   struct Refusal: Error, Equatable {
     let status: Int
     let error: ErrorReply
@@ -58,8 +58,8 @@ extension HTTPRoute {
   /// With `allowsGet` the commands that change timers are accepted by GET too. `history` is the one that the entity
   /// tags of this server carry.
   init(_ request: HTTPRequest, allowsGet: Bool, history: String) throws(Refusal) {
-    if allowsGet, let press = try Self.press(request, history) {
-      self = press
+    if allowsGet, let changeByGet = try Self.changeByGet(request, history) {
+      self = changeByGet
       return
     }
     switch request.path {
@@ -84,8 +84,8 @@ extension HTTPRoute {
     }
   }
 
-  /// `NAME`, or `NAME/COMMAND` by POST. A name may hold slashes: what comes before the last one by POST,
-  /// and all of it otherwise, is the name.
+  /// `NAME`, or `NAME/COMMAND` by POST. A name may contain slashes: by POST it ends at the last one, otherwise it is
+  /// the whole text.
   private static func timer(
     _ path: [String], _ request: HTTPRequest, _ history: String
   ) throws(Refusal) -> HTTPRoute {
@@ -99,7 +99,7 @@ extension HTTPRoute {
     default:
       throw Refusal(
         405,
-        "a timer is read by GET and forgotten by DELETE; commands go by POST to "
+        "read a timer by GET, remove it by DELETE, and send commands by POST to "
           + "/api/timers/NAME/COMMAND",
         allow: path.count >= 2 ? "GET, HEAD, POST, DELETE" : "GET, HEAD, DELETE")
     }
@@ -117,18 +117,18 @@ extension HTTPRoute {
   }
 
   /// A GET of `NAME/COMMAND`; a timer that is named so is read with its slash escaped.
-  private static func press(
+  private static func changeByGet(
     _ request: HTTPRequest, _ history: String
   ) throws(Refusal) -> HTTPRoute? {
     let path = request.path
-    guard isLikePress(request), let command = path.last else { return nil }
+    guard looksLikeChangeByGet(request), let command = path.last else { return nil }
     guard request.method == "GET" else {
-      throw Refusal(405, "a command goes by POST, or by GET here", allow: "GET, POST")
+      throw Refusal(405, "send commands by POST, or by GET on this server", allow: "GET, POST")
     }
     let name = path[2..<path.count - 1].joined(separator: "/")
     let query = request.query.filter { $0.name != "token" }
     do {
-      return .press(
+      return .changeByGet(
         try ClientMessage(
           command: command, timer: name == "*" && command == "finishAll" ? nil : name,
           fields: try conditions(request, history), query: query.map { ($0.name, $0.value) }))
@@ -141,8 +141,8 @@ extension HTTPRoute {
     }
   }
 
-  /// Whether it reads `NAME/COMMAND`, which is a change where `--allow-get` says so, and elsewhere a timer's name.
-  static func isLikePress(_ request: HTTPRequest) -> Bool {
+  /// Returns whether the request reads `NAME/COMMAND`: a change with `--allow-get`, and otherwise a timer's name.
+  static func looksLikeChangeByGet(_ request: HTTPRequest) -> Bool {
     let path = request.path
     return path.count >= 4 && path.starts(with: ["api", "timers"])
       && path.last.map(ClientRequest.isChange) == true && reading.contains(request.method)

@@ -1,8 +1,8 @@
 import TimerProtocol
 import TimerStorage
 
-/// What `/healthz` answers to those who may know all, made anew only when something of it has changed: it may name
-/// thousands of files, and anybody may ask for it.
+/// The full response of `/healthz`, made again only when its contents change: it may name thousands of files, and
+/// anyone may request it.
 struct HealthPage {
   private var faultsVersion: Int?
   private var trouble: String?

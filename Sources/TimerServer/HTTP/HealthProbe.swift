@@ -1,7 +1,7 @@
 import WebSocketTransport
 
-/// A question of whether the server is well, as those ask it who watch over servers: by whatever name they know it,
-/// with nothing but what they must, and however busy it is.
+/// A health check, as monitoring sends it. It is answered under any host name, without a token, and however busy the
+/// server is.
 enum HealthProbe {
   case health, readiness
 

@@ -1,7 +1,7 @@
 import CLibqrencode
 import TimerProtocol
 
-/// A QR code, made here: a link with a token in it is nobody else's business.
+/// A QR code. It is made on the server, since a link with a token must not go to another service.
 struct QRCode {
   /// Modules along a side.
   let width: Int

@@ -1,8 +1,7 @@
 import TimerCore
 import WebSocketTransport
 
-/// Who hears what: for each timer, and for all of them, one group that hears changes, and one for each
-/// interval that hears ticks.
+/// The subscribers of each timer, and of all of them: one group for changes, and one for the ticks of each interval.
 struct Channels {
   private var groups: [Channel: Group] = [:]
   private var channelsByGroup: [GroupID: Channel] = [:]
@@ -15,11 +14,11 @@ struct Channels {
   private struct Group {
     let id: GroupID
     var members: Int
-    /// Who pays for its ticks: the one who opened it.
+    /// The payer for its ticks: the one that opened it.
     let payer: Payer
   }
 
-  /// The group that hears a channel; nil when nobody does.
+  /// The group that is subscribed to a channel; nil without subscribers.
   func group(_ channel: Channel) -> GroupID? {
     groups[channel]?.id
   }
@@ -39,12 +38,12 @@ struct Channels {
 
   /// The tick channels of many timers together.
   private(set) var commonTickChannels: Set<Channel> = []
-  /// The channels that hear the changes of many timers; as many as there are lists of timers among those
-  /// who listen, most often one.
+  /// The groups subscribed to the changes of many timers, one for each scope among the subscribers; most often there is
+  /// one.
   private var commonChanges: [TimerScope: GroupID] = [:]
 
-  /// What the ticks of single timers would be a second that a payer pays for, in millionths, if some channels closed
-  /// that only one connection hears, and others opened.
+  /// The rate of single timers' ticks that a payer would pay for, in millionths of a tick a second, after closing
+  /// channels that only one connection is subscribed to, and opening others.
   func tickRate(
     of payer: Payer, opening opened: some Sequence<Channel>, closing closed: some Sequence<Channel>
   ) -> Int {
@@ -57,14 +56,14 @@ struct Channels {
     return rate
   }
 
-  /// The groups that hear a timer's changes.
-  func groups(hearing id: TimerID) -> [GroupID] {
+  /// The groups that are subscribed to a timer's changes.
+  func groups(subscribedTo id: TimerID) -> [GroupID] {
     var groups = commonChanges.filter { $0.key.contains(id) }.map(\.value)
     if let group = group(.changes(.one(id))) { groups.append(group) }
     return groups
   }
 
-  /// One more connection hears a channel; the group to join.
+  /// Adds a subscriber to a channel and returns the group to join.
   mutating func join(_ channel: Channel, of payer: Payer) -> GroupID {
     if groups[channel] == nil { open(channel, by: payer) }
     groups[channel]?.members += 1
@@ -72,7 +71,7 @@ struct Channels {
     return group
   }
 
-  /// One connection less hears a channel; the group to leave.
+  /// Removes a subscriber from a channel and returns the group to leave.
   mutating func leave(_ channel: Channel) -> GroupID? {
     guard let group = groups[channel] else { return nil }
     groups[channel]?.members -= 1
@@ -80,8 +79,8 @@ struct Channels {
     return group.id
   }
 
-  /// What marks the snapshots of one timer's changes, of which a slow reader gets only the newest. Counted
-  /// down, where groups count up, so that none is the other's.
+  /// The replacement key of one timer's snapshots, of which a slow reader gets only the newest. Keys count down, and
+  /// the numbers of groups count up, so that they never meet.
   mutating func frameKey(of id: TimerID) -> UInt64 {
     if let key = frameKeys[id] { return key }
     lastFrameKey -= 1
@@ -121,7 +120,7 @@ struct Channels {
   }
 }
 
-/// What a group hears.
+/// A subject of subscriptions.
 enum Channel: Hashable {
   case changes(Scope)
   /// `inParts`: in messages that are not long.
@@ -133,15 +132,14 @@ enum Channel: Hashable {
     case every(TimerScope)
   }
 
-  /// Ticks of one timer a second, in millionths. Those of all timers are bounded by their intervals, which are few, and
-  /// cost nobody anything here.
+  /// The ticks of one timer a second, in millionths. Ticks of all timers have few intervals, and cost nothing here.
   var tickRate: Int {
     guard case .ticks(.one, let interval, _) = self else { return 0 }
     return Int(1_000_000_000_000 / max(1, interval.microseconds))
   }
 }
 
-/// How many ticks a second the channels make that each payer has opened, in millionths.
+/// The ticks a second on channels that each payer has opened, in millionths.
 struct TickRates {
   private var rates: [Payer: Int] = [:]
 

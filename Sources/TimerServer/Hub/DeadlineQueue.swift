@@ -21,11 +21,11 @@ struct DeadlineQueue<Key: Hashable> {
     if let place = places[key] {
       guard heap[place].instant != instant else { return }
       heap[place] = Entry(key: key, instant: instant)
-      settle(place)
+      restoreOrder(from: place)
     } else {
       heap.append(Entry(key: key, instant: instant))
       places[key] = heap.count - 1
-      settle(heap.count - 1)
+      restoreOrder(from: heap.count - 1)
     }
   }
 
@@ -35,11 +35,11 @@ struct DeadlineQueue<Key: Hashable> {
     guard place < heap.count else { return }
     heap[place] = last
     places[last.key] = place
-    settle(place)
+    restoreOrder(from: place)
   }
 
   /// Takes the earliest deadline that is due at `now`.
-  mutating func takeDue(at now: Instant) -> (key: Key, instant: Instant)? {
+  mutating func popDue(at now: Instant) -> (key: Key, instant: Instant)? {
     guard let entry = heap.first, entry.instant <= now else { return nil }
     remove(entry.key)
     return (entry.key, entry.instant)
@@ -47,7 +47,7 @@ struct DeadlineQueue<Key: Hashable> {
 
   // MARK: The heap
 
-  private mutating func settle(_ start: Int) {
+  private mutating func restoreOrder(from start: Int) {
     var place = start
     while place > 0, heap[place].instant < heap[(place - 1) / 2].instant {
       exchange(place, (place - 1) / 2)

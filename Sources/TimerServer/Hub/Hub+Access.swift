@@ -2,16 +2,15 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// Who may do what: tokens that are presented, change and end, and those who are sent away.
+/// Permissions: tokens that are presented, change and end, and connections that are closed for it.
 extension Hub {
-  /// What a visitor without a token may do. Where nothing else is said, tokens shut the door once there
-  /// are some, and it stays shut when they go.
+  /// The grant of a visitor without a token. By default everything is allowed until there are tokens, and nothing from
+  /// then on, even if all tokens are removed.
   var anonymousGrant: Grant {
     Grant(anonymous: options.anonymousRole ?? (tokens == nil ? .control : .none))
   }
 
-  /// What a request's head is good for. Where no tokens are set up, one that is brought along is no
-  /// reason to send somebody away.
+  /// The grant for a request's credentials. Where no tokens are set up, a presented token is ignored.
   mutating func grant(
     _ credentials: Credentials, from peer: Peer, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) -> Grant {
@@ -24,51 +23,52 @@ extension Hub {
   ) throws(ErrorReply) -> Token {
     guard let tokens else {
       throw ErrorReply(
-        .unauthorized, "no tokens are set up here; go on without one, as \"role\" in hello allows")
+        .unauthorized, "this server has no tokens; continue without one, with the \"role\" of hello"
+      )
     }
-    // Whether it is a wrong one is not known before it has cost what a wrong one costs.
-    guard !arrivals.isOverdrawn(peer.network, at: now) else {
+    // The check comes before the token is looked up, which is what a wrong one costs.
+    guard !handshakeBudgets.isOverdrawn(peer.network, at: now) else {
       throw ErrorReply(
         .rateLimited, "too many wrong tokens or connections came from your address; wait a second")
     }
     let digest = TokenDigest(of: secret)
     guard let token = digest.flatMap({ tokens.token($0, at: wallTime(at: now)) }) else {
       counters.wrongTokens += 1
-      arrivals.charge(RequestCost.wrongToken, to: peer.network, at: now)
+      handshakeBudgets.charge(RequestCost.wrongToken, to: peer.network, at: now)
       actions.refusals.append(.wrongToken)
       actions.log(
-        .debug, "a token that is not known, or no longer, was presented from \(peer.address)")
+        .debug, "an unknown or expired token was presented from \(peer.address)")
       throw ErrorReply(
-        .unauthorized, "this token is not known here, or no longer; ask for a new one")
+        .unauthorized, "this token is unknown or has ended; ask for a new one")
     }
     return token
   }
 
   // MARK: Handshake and authenticate
 
-  /// Tells the one who came with a wrong token why it is sent away; a browser sees nothing of a refused
+  /// Tells the client why its token is rejected, and closes the connection; a browser sees nothing of a refused
   /// handshake.
-  mutating func turnAway(
+  mutating func rejectToken(
     _ connection: ConnectionID, _ error: ErrorReply, at now: Instant, _ actions: inout HubActions
   ) {
-    greet(connection, .none, at: now, &actions)
+    sendHello(connection, .none, at: now, &actions)
     counters.refusals[error.code, default: 0] += 1
     actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
-    counters.dismissals[.token, default: 0] += 1
+    counters.closedConnections[.token, default: 0] += 1
     actions.transport.append(.close(connection, .policyViolation, reason: "wrong token"))
   }
 
-  mutating func greet(
+  mutating func sendHello(
     _ connection: ConnectionID, _ role: Role, at now: Instant, _ actions: inout HubActions
   ) {
     if status != publication.last { publication.isDoubtful = true }
     let hello = Hello(
       server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now,
-      history: history, revision: board.publishedRevision, status: status)
+      history: history, revision: timerTable.publishedRevision, status: status)
     actions.send(ServerMessage.hello(hello).text, to: connection)
   }
 
-  /// Gives a connection what its token is good for; what follows on the connection is judged by that.
+  /// Replaces a connection's grant by that of a token; it applies to all later requests.
   mutating func authenticate(
     _ session: Session, _ secret: String, _ tag: ReplyTag, at now: Instant,
     _ actions: inout HubActions
@@ -94,18 +94,18 @@ extension Hub {
     guard grant != session.grant else { return }
     let cost = RequestCost.channels(session.subscriptionCount)
     charge(cost, to: session, at: now)
-    let published = board.publishedRevision
+    let published = timerTable.publishedRevision
     resubscribe(session, .all, at: now, &actions) { $0.accept(grant, at: published) }
     spend(cost, at: now)
   }
 
   // MARK: Refused
 
-  /// Counts a refusal, and has the log tell of one that an option would have prevented.
+  /// Counts a refusal, and logs it if an option could have prevented it.
   mutating func count(_ code: ErrorCode, _ actions: inout HubActions) {
     counters.refusals[code, default: 0] += 1
     switch code {
-    // A token that is not known is told by itself.
+    // An unknown token is logged separately.
     case .unauthorized: actions.refusals.append(.noToken)
     case .tooManyTimers: actions.refusals.append(.tooManyTimers)
     case .tooManySubscriptions: actions.refusals.append(.tooManySubscriptions)
@@ -113,56 +113,56 @@ extension Hub {
     }
   }
 
-  // MARK: Sent away
+  // MARK: Closing connections
 
   /// Ends a connection by our will; it is no session from here on.
-  mutating func dismiss(
-    _ connection: ConnectionID, _ why: Dismissal, _ actions: inout HubActions
+  mutating func disconnect(
+    _ connection: ConnectionID, _ why: CloseReason, _ actions: inout HubActions
   ) {
     guard let session = sessions[connection] else { return }
-    // What it changed is made, whatever it asked for before.
-    answerLast(session, &actions)
-    counters.dismissals[why, default: 0] += 1
+    // Its changes still get their replies, whatever it asked for before.
+    refuseQueuedReplies(session, &actions)
+    counters.closedConnections[why, default: 0] += 1
     close(connection)
     actions.transport.append(.close(connection, why.code, reason: why.reason))
   }
 
   // MARK: Tokens that change
 
-  /// The file of tokens has changed: whose token is not what it was is sent away.
-  mutating func adopt(_ tokens: TokenBook?, at now: Instant, _ actions: inout HubActions) {
-    // Something else happened beside the place where there is no file of tokens yet: nobody's rights change.
+  /// Replaces the tokens, and closes connections whose token is no longer valid.
+  mutating func replaceTokens(_ tokens: TokenTable?, at now: Instant, _ actions: inout HubActions) {
+    // Something else changed beside a missing token file; no permissions change.
     guard tokens != nil || self.tokens != nil else { return }
-    self.tokens = tokens ?? TokenBook()
+    self.tokens = tokens ?? TokenTable()
     actions.log(.info, "\(self.tokens?.tokens.count ?? 0) tokens are known now")
-    followTokens(at: now, &actions)
+    enforceTokens(at: now, &actions)
   }
 
-  /// Sends away whose grant no longer stands, and waits for the next token to end.
-  mutating func followTokens(at now: Instant, _ actions: inout HubActions) {
-    awaitTokenEnd(at: now)
-    for (connection, session) in sessions where !stands(session.grant, at: now) {
+  /// Closes connections whose grant is no longer valid, and schedules the next token's end.
+  mutating func enforceTokens(at now: Instant, _ actions: inout HubActions) {
+    scheduleTokenEnd(at: now)
+    for (connection, session) in sessions where !isValid(session.grant, at: now) {
       if let name = session.grant.token?.name {
         let why = "token \(name) was removed, changed or ended"
         actions.logAboutPeers(.info, "connection \(connection.number) is closed: \(why)")
       }
-      dismiss(connection, .token, &actions)
+      disconnect(connection, .token, &actions)
     }
   }
 
   /// Waits for the next token to end, by the wall clock as it goes now.
-  mutating func awaitTokenEnd(at now: Instant) {
+  mutating func scheduleTokenEnd(at now: Instant) {
     let end = tokens?.nextEnd(after: wallTime(at: now))
     deadlines.set(.tokenEnd, end?.instant(offset: wallOffset))
   }
 
-  private func stands(_ grant: Grant, at now: Instant) -> Bool {
+  private func isValid(_ grant: Grant, at now: Instant) -> Bool {
     guard let token = grant.token else { return grant == anonymousGrant }
-    return tokens?.holds(token, at: wallTime(at: now)) ?? false
+    return tokens?.isValid(token, at: wallTime(at: now)) ?? false
   }
 }
 
-/// Where somebody comes from.
+/// The address of a client.
 struct Peer {
   let address: String
   /// As in `Handshake.peerNetwork`.
@@ -176,17 +176,17 @@ extension Peer {
 }
 
 /// Why the server ended a connection.
-enum Dismissal: String, CaseIterable {
+enum CloseReason: String, CaseIterable {
   case token, rate
   /// Too many handshakes or wrong tokens came from its address.
-  case arrivals
+  case handshakes
   /// Another data folder was put in place.
   case restored
 
   var code: CloseCode {
     switch self {
     case .token, .rate: .policyViolation
-    case .arrivals: .tryAgainLater
+    case .handshakes: .tryAgainLater
     case .restored: .serviceRestart
     }
   }
@@ -196,8 +196,8 @@ enum Dismissal: String, CaseIterable {
     switch self {
     case .token: "wrong token, or one that was removed, changed or ended"
     case .rate: "too many requests"
-    case .arrivals: "too many connections at once from this address; come back later"
-    case .restored: "the timers were restored; come back"
+    case .handshakes: "too many connections at once from this address; reconnect later"
+    case .restored: "the timers were restored; reconnect"
     }
   }
 }

@@ -3,19 +3,19 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// From a decision to what everybody is shown of it.
+/// The life of a change, from its decision to its broadcast.
 extension Hub {
   /// Makes proposals pending; the write is on its way to the disk.
   @discardableResult
-  mutating func adopt(
-    _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant,
+  mutating func apply(
+    _ proposals: [Proposal], named: IdempotentRequest? = nil, at now: Instant,
     _ actions: inout HubActions
   ) -> UInt64 {
-    var write = board.adopt(proposals, named: named, at: now)
+    var write = timerTable.apply(proposals, named: named, at: now)
     write.goneAlready = Set(
       proposals.filter { $0.after == nil && $0.cause == .external }.map(\.id))
     actions.writes.append(write)
-    for proposal in proposals { followZero(proposal.id) }
+    for proposal in proposals { scheduleZero(proposal.id) }
     return write.ticket
   }
 
@@ -24,25 +24,27 @@ extension Hub {
   /// One write at a time, so that a countdown that repeats faster than the disk can follow has no more than one
   /// under way, whatever falls due meanwhile.
   mutating func crossZero(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
-    guard !board.isCrossingUnderWay(id) else { return }
+    guard !timerTable.isCrossingUnderWay(id) else { return }
     crossDueZeros(id, at: now, &actions)
   }
 
-  /// Decides on the zeros of a timer that are due, whatever is under way: a change that somebody asks for comes after
-  /// them, also while they wait for their turn or for the disk.
+  /// Crosses the zeros of a timer that are due, whatever is under way: a requested change comes after them, even if
+  /// they still wait for the disk.
   mutating func crossDueZeros(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
     // The screens that followed it before a restart may not be back yet: they are sent it when they come.
-    let isAwaited = untouched.contains(id) && lateEnds.isEarly(now)
-    let isDelivered = !isAwaited || !channels.groups(hearing: id).isEmpty
-    guard let crossing = board.crossing(of: id, at: now, isDelivered: isDelivered) else { return }
-    adopt([crossing], at: now, &actions)
+    let isAwaited = unchangedSinceStart.contains(id) && lateEnds.isWithinReplayWindow(now)
+    let isDelivered = !isAwaited || !channels.groups(subscribedTo: id).isEmpty
+    guard let crossing = timerTable.crossing(of: id, at: now, isDelivered: isDelivered) else {
+      return
+    }
+    apply([crossing], at: now, &actions)
   }
 
   /// The disk is done with a write.
-  mutating func settle(_ report: WriteReport, at now: Instant, _ actions: inout HubActions) {
+  mutating func complete(_ report: WriteReport, at now: Instant, _ actions: inout HubActions) {
     switch report.result {
-    case .success: show(report.ticket, at: now, &actions)
-    case .failure(let error): fall(report.ticket, error, at: now, &actions)
+    case .success: publish(report.ticket, at: now, &actions)
+    case .failure(let error): rollBack(report.ticket, error, at: now, &actions)
     }
     if case .storing(let last) = stopping, report.ticket >= last {
       finishStopping(at: now, &actions)
@@ -51,19 +53,19 @@ extension Hub {
 
   // MARK: Durable
 
-  private mutating func show(_ ticket: UInt64, at now: Instant, _ actions: inout HubActions) {
-    guard let change = board.settle(ticket) else { return }
+  private mutating func publish(_ ticket: UInt64, at now: Instant, _ actions: inout HubActions) {
+    guard let change = timerTable.commit(ticket) else { return }
     counters.changesMade += change.proposals.count
     for proposal in change.proposals {
-      if proposal.after == nil { lateEnds.forget(proposal.id) }
-      if !proposal.cause.isEnd { untouched.remove(proposal.id) }
-      quarantine.forget(proposal.id)
-      follow(proposal.id, at: now)
+      if proposal.after == nil { lateEnds.remove(proposal.id) }
+      if !proposal.cause.isEnd { unchangedSinceStart.remove(proposal.id) }
+      quarantine.remove(proposal.id)
+      reschedule(proposal.id, at: now)
     }
-    // The one who asked hears the reply first, then all hear what happened.
+    // The requester gets its reply first, then all subscribers get the broadcast.
     for waiter in change.waiters {
       answer(waiter, of: change, at: now, &actions)
-      catchUp(waiter.requester, at: now, &actions)
+      answerAhead(waiter.requester, at: now, &actions)
     }
     for proposal in change.proposals { broadcast(proposal, at: now, &actions) }
     for waiter in change.waiters { flush(waiter.requester, at: now, &actions) }
@@ -73,7 +75,7 @@ extension Hub {
     _ waiter: Waiter, of change: PendingChange, at now: Instant, _ actions: inout HubActions
   ) {
     let outcome = change.outcome(of: waiter.answer)
-    if let key = waiter.key { ledger.settle(key, outcome) }
+    if let key = waiter.key { idempotencyCache.complete(key, outcome) }
     let seen = outcome.within(waiter.scope)
     if case .refusal(let error) = waiter.answer {
       refuse(waiter.tag, error, timer: waiter.timer, to: waiter.requester, at: now, &actions)
@@ -84,24 +86,24 @@ extension Hub {
 
   // MARK: Not durable
 
-  mutating func fall(
+  mutating func rollBack(
     _ ticket: UInt64, _ error: DiskError, at now: Instant, _ actions: inout HubActions
   ) {
-    guard let change = board.revert(ticket) else { return }
+    guard let change = timerTable.rollBack(ticket) else { return }
     logStorageIfDue(at: now, &actions)
-    // Why none can be is told once, and not with each.
+    // The reason for refusing all changes is logged once, and not with each change.
     let level: LogLevel = storageTrouble == nil ? .error : .debug
     actions.logAboutPeers(level, "a change could not be stored: \(error)")
     retryClockRecord(at: now)
     for proposal in change.proposals {
-      follow(proposal.id, at: now)
+      reschedule(proposal.id, at: now)
       // A crossing that is due all the same is tried again a little later.
-      if let zero = board.latest(proposal.id)?.zeroInstant, zero <= now {
+      if let zero = timerTable.latest(proposal.id)?.zeroInstant, zero <= now {
         zeros.set(proposal.id, now + Self.storageRetry)
       }
     }
     for waiter in change.waiters {
-      if let key = waiter.key { ledger.drop(key) }
+      if let key = waiter.key { idempotencyCache.drop(key) }
       refuse(
         waiter.tag, .storageFailed, timer: waiter.timer, to: waiter.requester, at: now, &actions)
     }
@@ -110,58 +112,65 @@ extension Hub {
 
   private static let storageRetry: Seconds = 1
 
-  /// Files are behind the log, or no longer: their changes are safe, but nobody else sees them.
-  mutating func note(_ errors: [DiskError], at now: Instant, _ actions: inout HubActions) {
-    filesLog.follow(errors.isEmpty ? nil : errors)
+  /// Updates which files are behind the log: their changes are safe, but not in their files.
+  mutating func updateFileErrors(
+    _ errors: [DiskError], at now: Instant, _ actions: inout HubActions
+  ) {
+    filesLog.update(errors.isEmpty ? nil : errors)
     logStorageIfDue(at: now, &actions)
   }
 
-  /// Somebody was sent a late crossing.
+  /// Records that a late end was sent.
   mutating func markDelivered(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
-    if let write = board.markDelivered(id, at: now) { actions.writes.append(write) }
+    if let write = timerTable.markDelivered(id, at: now) { actions.writes.append(write) }
   }
 
   // MARK: Edits from outside
 
-  /// Takes up what somebody did to a timer's file.
-  mutating func adopt(_ change: ExternalChange, at now: Instant, _ actions: inout HubActions) {
+  /// Applies a change that someone made to a timer's file.
+  mutating func applyExternalChange(
+    _ change: ExternalChange, at now: Instant, _ actions: inout HubActions
+  ) {
     switch change {
     case .edited(let record):
       let id = record.timer.id
-      quarantine.forget(id)
-      var timer = board.moved(record, at: now).timer
-      // A run that nobody began here is another one.
-      if !board.hasGiven(timer.runRevision) { timer.runRevision = nil }
+      quarantine.remove(id)
+      var timer = timerTable.moved(record, at: now).timer
+      // A run that this server did not start counts as a new one.
+      if !timerTable.hasIssued(timer.runRevision) { timer.runRevision = nil }
       timer.changedAt = now
       timer.runChangedAt = now
-      guard !timer.isSame(as: board.latest(id)) else { return }
-      adopt([Proposal(id: id, after: timer, cause: .external)], at: now, &actions)
-      actions.log(.info, "the file of timer \(id.name) was edited, and loaded")
+      guard !timer.isSame(as: timerTable.latest(id)) else { return }
+      apply([Proposal(id: id, after: timer, cause: .external)], at: now, &actions)
+      actions.log(.info, "the file of timer \(id.name) was edited and reloaded")
     case .removed(let id):
-      quarantine.forget(id)
-      guard board.latest(id) != nil else { return }
-      adopt([Proposal(id: id, after: nil, cause: .external)], at: now, &actions)
-      actions.log(.info, "the file of timer \(id.name) was removed, and the timer forgotten")
+      quarantine.remove(id)
+      guard timerTable.latest(id) != nil else { return }
+      apply([Proposal(id: id, after: nil, cause: .external)], at: now, &actions)
+      actions.log(.info, "the file of timer \(id.name) was deleted, and its timer removed")
     case .released(let id):
-      quarantine.forget(id)
-      actions.log(.info, "the file in the place of timer \(id.name)'s is gone, and its own is back")
-    case .damaged(let fault) where fault.movedTo != nil:
-      actions.log(.warning, "\(fault.fileName) gave way to a change of its timer\(fault.place)")
-    case .damaged(let fault):
-      quarantine.note(fault)
+      quarantine.remove(id)
       actions.log(
-        .error, "\(fault.fileName) was edited, and can't be loaded: \(fault.fault); the timer stays"
+        .info,
+        "the file that blocked timer \(id.name) is gone, and the timer's own file is written again")
+    case .damaged(let fault) where fault.movedTo != nil:
+      actions.log(.warning, "\(fault.fileName) was replaced by a change of its timer\(fault.place)")
+    case .damaged(let fault):
+      quarantine.add(fault)
+      actions.log(
+        .error,
+        "\(fault.fileName) was edited and can't be loaded: \(fault.fault); the timer keeps its state"
       )
     }
   }
 
   // MARK: Deadlines of a timer
 
-  /// A timer's durable state has changed: its ticks and its zero are reckoned anew.
-  mutating func follow(_ id: TimerID, at now: Instant) {
-    followZero(id)
-    tickTexts.forget()
-    let durable = board.durable(id)
+  /// Schedules a timer's ticks and its zero after a change of its durable state.
+  mutating func reschedule(_ id: TimerID, at now: Instant) {
+    scheduleZero(id)
+    tickCache.invalidate()
+    let durable = timerTable.durable(id)
     let wasEmpty = running.isEmpty
     if durable?.isRunning == true { running.insert(id) } else { running.remove(id) }
     for channel in channels.tickChannels(of: id) { schedule(channel, at: now) }
@@ -170,9 +179,9 @@ extension Hub {
     for channel in channels.commonTickChannels { schedule(channel, at: now) }
   }
 
-  private mutating func followZero(_ id: TimerID) {
+  private mutating func scheduleZero(_ id: TimerID) {
     // One that is on its way to the disk is followed by the next when its report has come.
-    zeros.set(id, board.isCrossingUnderWay(id) ? nil : board.latest(id)?.zeroInstant)
+    zeros.set(id, timerTable.isCrossingUnderWay(id) ? nil : timerTable.latest(id)?.zeroInstant)
   }
 
   /// Sets the next tick of a channel after `now`, if there is to be one.
@@ -183,7 +192,7 @@ extension Hub {
     }
     switch scope {
     case .one(let id):
-      deadlines.set(.tick(group), board.durable(id)?.nextTick(after: now, every: interval))
+      deadlines.set(.tick(group), timerTable.durable(id)?.nextTick(after: now, every: interval))
     case .every:
       let next = now + interval.untilMultiple(after: now.sinceEpoch)
       deadlines.set(.tick(group), running.isEmpty ? nil : next)
@@ -218,21 +227,21 @@ extension Hub {
   /// The tick of one timer; made once for all intervals that meet there.
   private mutating func tickText(of id: TimerID, at due: Instant) -> [UInt8]? {
     let isShared = channels.hasManyTickChannels(id)
-    if isShared, let text = tickTexts.texts(of: .one(id), at: due)?.first { return text }
-    guard let timer = board.durable(id) else { return nil }
+    if isShared, let text = tickCache.texts(of: .one(id), at: due)?.first { return text }
+    guard let timer = timerTable.durable(id) else { return nil }
     let text = ServerMessage.snapshot(.tick, [TimerReading(timer, at: due)]).text
-    if isShared { tickTexts.keep([text], of: .one(id), at: due) }
+    if isShared { tickCache.insert([text], of: .one(id), at: due) }
     return text
   }
 
-  /// The tick of all timers that run and that somebody may see; empty when there is none. Made once, whoever hears it at
-  /// which interval.
+  /// The tick of all running timers in a scope; empty if there is none. It is encoded once, whatever the intervals of
+  /// its subscribers.
   private mutating func tickTexts(
     of scope: TimerScope, inParts: Bool, at due: Instant
   ) -> [[UInt8]] {
-    let subject = TickTexts.Subject.every(scope, inParts: inParts)
-    if let texts = tickTexts.texts(of: subject, at: due) { return texts }
-    let timers = running.filter(scope.contains).sorted().compactMap { board.durable($0) }
+    let subject = TickCache.Subject.every(scope, inParts: inParts)
+    if let texts = tickCache.texts(of: subject, at: due) { return texts }
+    let timers = running.filter(scope.contains).sorted().compactMap { timerTable.durable($0) }
       .map { TimerReading($0, at: due) }
     var texts: [[UInt8]] = []
     if !timers.isEmpty {
@@ -240,13 +249,13 @@ extension Hub {
         inParts
         ? ServerMessage.parts(of: .tick, timers) : [ServerMessage.snapshot(.tick, timers).text]
     }
-    tickTexts.keep(texts, of: subject, at: due)
+    tickCache.insert(texts, of: subject, at: due)
     return texts
   }
 
   /// A timer as it may be shown.
   func reading(_ id: TimerID, at now: Instant) -> TimerReading? {
-    board.durable(id).map { TimerReading($0, at: now) }
+    timerTable.durable(id).map { TimerReading($0, at: now) }
   }
 
   // MARK: Broadcasts
@@ -273,20 +282,22 @@ extension Hub {
   ) {
     let id = proposal.id
     if !proposal.isDelivered {
-      let isHeard = !channels.groups(hearing: id).isEmpty
-      // One that was seen to happen is for those who are there, if anybody is.
-      if late || !isHeard {
-        for crossing in proposal.crossings { lateEnds.note(id, endedAt: crossing.at) }
+      let hasSubscribers = !channels.groups(subscribedTo: id).isEmpty
+      // An end that the server saw is for the present subscribers, if there are any.
+      if late || !hasSubscribers {
+        for crossing in proposal.crossings { lateEnds.add(id, endedAt: crossing.at) }
       }
-      if isHeard {
-        // It is sent to them right here, and not again when they subscribe anew.
+      if hasSubscribers {
+        // Present subscribers receive it here, and must not receive it again when they subscribe again.
         if late {
-          for session in sessions.values where session.hears(id) { session.heardEnds.insert(id) }
+          for session in sessions.values where session.isSubscribed(to: id) {
+            session.sentEnds.insert(id)
+          }
         }
         markDelivered(id, at: now, &actions)
       }
     }
-    // Those who hear of a late one have a newer reading than that of the crossing.
+    // A late end comes with the present state, which is newer than that of the crossing.
     let present = late ? TimerReading(timer, at: now) : nil
     if let present {
       broadcast(.snapshot(.restored, [present]), of: id, replaceable: false, &actions)
@@ -301,9 +312,9 @@ extension Hub {
   private mutating func broadcast(
     _ message: ServerMessage, of id: TimerID, replaceable: Bool, _ actions: inout HubActions
   ) {
-    let groups = channels.groups(hearing: id)
+    let groups = channels.groups(subscribedTo: id)
     guard !groups.isEmpty else { return }
-    let frame = Frame(message.text, replaces: replaceable ? channels.frameKey(of: id) : nil)
+    let frame = Frame(message.text, replacementKey: replaceable ? channels.frameKey(of: id) : nil)
     for group in groups { actions.transport.append(.broadcast(frame, to: group)) }
     counters.broadcasts += groups.count
   }
@@ -311,7 +322,7 @@ extension Hub {
   private mutating func broadcastTick(
     _ texts: [[UInt8]], to group: GroupID, _ actions: inout HubActions
   ) {
-    let frame = Frame(texts, replaces: group.number)
+    let frame = Frame(texts, replacementKey: group.number)
     actions.transport.append(.broadcast(frame, to: group))
     counters.broadcasts += 1
   }
@@ -324,7 +335,7 @@ extension SnapshotCause {
 }
 
 extension SharedTimer {
-  /// Whether both are the same to everybody who looks on.
+  /// Returns whether both look the same to clients.
   fileprivate func isSame(as other: SharedTimer?) -> Bool {
     guard let other else { return false }
     return settings == other.settings && run == other.run && laps == other.laps

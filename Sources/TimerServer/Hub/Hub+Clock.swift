@@ -1,33 +1,33 @@
 import TimerCore
 import TimerProtocol
 
-/// The wall clock, which people and services set: no timer moves by it, but tokens end by it, and clients and
-/// the disk are told.
+/// The wall clock, which people and services set. No timer depends on it, but tokens end by it, and clients and the
+/// disk record its offset.
 extension Hub {
   /// The server looks at the wall clock so often, also when nothing else happens.
   static let wallClockPause: Seconds = 1
   private static let clockRecordRetry: Seconds = 10
 
   /// The wall clock minus the server clock.
-  var wallOffset: Seconds { board.clock.wallOffset }
+  var wallOffset: Seconds { timerTable.clock.wallOffset }
 
-  func wallTime(at now: Instant) -> WallTime { board.clock.wallTime(at: now) }
+  func wallTime(at now: Instant) -> WallTime { timerTable.clock.wallTime(at: now) }
 
   /// The wall clock was set, or has drifted.
-  mutating func follow(wallOffset offset: Seconds, at now: Instant, _ actions: inout HubActions) {
+  mutating func updateWallOffset(to offset: Seconds, at now: Instant, _ actions: inout HubActions) {
     guard offset != wallOffset else { return }
     let before = Self.words(wallOffset)
-    board.clock.wallOffset = offset
+    timerTable.clock.wallOffset = offset
     counters.clockSteps += 1
     actions.log(
       .warning,
-      "the wall clock was \(before) the server clock, and is \(Self.words(offset)) it now; no timer moves"
+      "the wall clock was \(before) the server clock, and is \(Self.words(offset)) it now; timers are not affected"
     )
-    followTokens(at: now, &actions)
+    enforceTokens(at: now, &actions)
     storeClockIfDue(at: now, &actions)
   }
 
-  /// To the millisecond: more tells nothing of two clocks that are read one after the other.
+  /// Rounded to milliseconds: two clocks that are read one after the other have no more precision.
   private static func words(_ offset: Seconds) -> String {
     let milliseconds = (max(offset, -offset).microseconds + 500) / 1_000
     guard milliseconds > 0 else { return "level with" }
@@ -37,17 +37,17 @@ extension Hub {
 
   // MARK: On the disk
 
-  /// Writes what the clocks say when the disk knows another wall clock: after a new start of the machine that is
-  /// what tells how much time has passed since changes that were made before the clock was set.
+  /// Stores the clocks' readings if the disk has another offset. After a restart of the machine they tell how much time
+  /// has passed since changes made before the clock was set.
   mutating func storeClockIfDue(at now: Instant, _ actions: inout HubActions) {
-    guard board.isClockDue else { return }
-    actions.writes.append(board.adoptClock(at: now))
+    guard timerTable.isClockDue else { return }
+    actions.writes.append(timerTable.makeClockWrite(at: now))
   }
 
   /// The disk refused a write, which may have been that one. The next change takes the clocks along; where none
   /// comes they are written by themselves a little later.
   mutating func retryClockRecord(at now: Instant) {
-    guard board.isClockDue else { return }
+    guard timerTable.isClockDue else { return }
     deadlines.set(.clockRecord, now + Self.clockRecordRetry)
   }
 }

@@ -6,7 +6,7 @@ import WebSocketTransport
 /// The same commands for `curl`.
 extension Hub {
   mutating func answer(
-    _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+    _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) {
     if let probe = HealthProbe(request) {
       return answer(probe, request, id, at: now, &actions)
@@ -15,12 +15,12 @@ extension Hub {
       return refuse(refusal, to: id, &actions)
     }
     let reading = RequestCost.reading(request.body.count)
-    guard httpBudgets.take(for: request.peerNetwork, cost: reading, at: now) else {
+    guard httpBudgets.consume(for: request.peerNetwork, cost: reading, at: now) else {
       let error = ErrorReply(
         .rateLimited,
         "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
       )
-      actions.refusals.append(.hasteOfAddress)
+      actions.refusals.append(.addressRate)
       return refuse(error, id, &actions)
     }
     if let answer = options.access.preflight(request) {
@@ -31,9 +31,9 @@ extension Hub {
       request, allowsGet: options.allowsGet, history: history)
     guard let grant = grant(request, id, at: now, &actions) else { return }
     do throws(ErrorReply) {
-      guard payers.take(for: Payer(grant, request), cost: reading, at: now) else {
-        actions.refusals.append(.hasteTogether)
-        throw tooHastyTogether
+      guard payers.consume(for: Payer(grant, request), cost: reading, at: now) else {
+        actions.refusals.append(.sharedRate)
+        throw sharedRateExceeded
       }
       try answer(route, request, grant, id, at: now, &actions)
     } catch {
@@ -41,14 +41,14 @@ extension Hub {
     }
   }
 
-  /// What the one who asks may do; nil when it was answered that its token is not known.
+  /// The sender's grant; nil if the request was answered with an error for its token.
   private mutating func grant(
-    _ request: HTTPRequest, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+    _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) -> Grant? {
     do throws(ErrorReply) {
       return try grant(Credentials(request), from: Peer(request), at: now, &actions)
     } catch {
-      // A token that is not known is told by itself.
+      // An unknown token is logged separately.
       counters.refusals[error.code, default: 0] += 1
       respond(.refused(.none, error, timer: nil), to: id, &actions)
       return nil
@@ -57,7 +57,7 @@ extension Hub {
 
   private mutating func answer(
     _ route: Result<HTTPRoute, HTTPRoute.Refusal>, _ request: HTTPRequest, _ grant: Grant,
-    _ id: RequestID, at now: Instant, _ actions: inout HubActions
+    _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
     switch route {
     case .success(.metrics):
@@ -66,18 +66,18 @@ extension Hub {
       actions.transport.append(.respond(metrics, to: id))
     case .success(.qrCode(let text)):
       try grant.check(.view)
-      let cost = qrShelf.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
+      let cost = qrCodeCache.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
       charge(cost, request, grant, at: now)
       let payer = Payer(grant, request)
-      if mayBegin(cost, at: now, or: .picture(text, id), of: payer) {
-        draw(text, id, at: now, &actions)
+      if beginOrQueue(cost, at: now, or: .picture(text, id), of: payer) {
+        answerQRCode(text, id, at: now, &actions)
       }
     case .success(.command(let message)):
       counters.messagesReceived += 1
       command(message, request, grant, id, at: now, &actions)
-    case .success(.press(let message)):
+    case .success(.changeByGet(let message)):
       counters.messagesReceived += 1
-      try press(message, request, grant, id, at: now, &actions)
+      try changeByGet(message, request, grant, id, at: now, &actions)
     case .failure(let refusal):
       counters.messagesReceived += 1
       counters.refusals[refusal.error.code, default: 0] += 1
@@ -87,7 +87,7 @@ extension Hub {
   }
 
   private mutating func refuse(
-    _ refusal: AccessRefusal, to id: RequestID, _ actions: inout HubActions
+    _ refusal: AccessRefusal, to id: HTTPRequestID, _ actions: inout HubActions
   ) {
     counters.refusals[.forbidden, default: 0] += 1
     actions.refusals.append(.access(refusal))
@@ -95,7 +95,7 @@ extension Hub {
   }
 
   private mutating func refuse(
-    _ error: ErrorReply, _ id: RequestID, _ actions: inout HubActions
+    _ error: ErrorReply, _ id: HTTPRequestID, _ actions: inout HubActions
   ) {
     count(error.code, &actions)
     respond(.refused(.none, error, timer: nil), to: id, &actions)
@@ -109,13 +109,13 @@ extension Hub {
     payers.charge(cost, to: Payer(grant, request), at: now)
   }
 
-  /// A change by a URL alone: a token has to be in it, so that no page that guesses it can press, and who
-  /// comes from another site's page is refused all the same, as is a browser that nobody has told to.
-  private mutating func press(
-    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+  /// Makes a change by URL alone. It needs a token, so that a page can't guess the URL. Requests from another site's
+  /// page and prefetches are refused all the same.
+  private mutating func changeByGet(
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) throws(ErrorReply) {
-    if let refusal = options.access.refusal(ofPress: request) {
+    if let refusal = options.access.refusal(ofChangeByGet: request) {
       return refuse(refusal, to: id, &actions)
     }
     guard grant.token != nil else {
@@ -128,7 +128,7 @@ extension Hub {
   }
 
   private mutating func command(
-    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
     let cost = cost(of: message.request, in: grant.scope)
@@ -140,20 +140,20 @@ extension Hub {
       return
     }
     let job = Job.command(message, request, grant, id)
-    if mayBegin(cost, at: now, or: job, of: payer) {
-      look(message, request, grant, id, at: now, &actions)
+    if beginOrQueue(cost, at: now, or: job, of: payer) {
+      answerQuery(message, request, grant, id, at: now, &actions)
     }
   }
 
   /// Answers what changes nothing.
-  mutating func look(
-    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: RequestID,
+  mutating func answerQuery(
+    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
     at now: Instant, _ actions: inout HubActions
   ) {
     let expected = cost(of: message.request, in: grant.scope)
     var cost = expected
     do {
-      let outcome = try look(message.request, as: grant, receivedAt: now, at: now)
+      let outcome = try outcome(of: message.request, as: grant, receivedAt: now, at: now)
       if case .timer(let reading) = outcome, isNoNewer(reading, than: request) {
         let answer = HTTPResponse(status: 304, headers: [Self.revalidated, entityTag(of: reading)])
         actions.transport.append(.respond(answer, to: id))
@@ -163,7 +163,7 @@ extension Hub {
       }
     } catch {
       count(error.code, &actions)
-      if error.code == .unknownTimer, HTTPRoute.isLikePress(request) {
+      if error.code == .unknownTimer, HTTPRoute.looksLikeChangeByGet(request) {
         actions.refusals.append(.getNotAllowed)
       }
       respond(.refused(message.tag, error, timer: nil), to: id, &actions)
@@ -175,7 +175,7 @@ extension Hub {
   /// Answers, and gives the bytes of the body.
   @discardableResult
   func respond(
-    _ message: ServerMessage, to id: RequestID, caching: HTTPHeader = notStored,
+    _ message: ServerMessage, to id: HTTPRequestID, caching: HTTPHeader = notStored,
     _ actions: inout HubActions
   ) -> Int {
     var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
@@ -196,15 +196,15 @@ extension Hub {
 
   /// A state is right for an instant only; a validator may be kept, the body not be reused unasked.
   private static let revalidated = HTTPHeader("Cache-Control", "no-cache")
-  /// What a change came to, and what was refused, is nobody else's answer.
+  /// The result of a change, and an error, must not be shared by caches.
   static let notStored = HTTPHeader("Cache-Control", "no-store")
 
   // MARK: The server itself
 
-  /// Answers under any name and counts for no budget, so that whoever watches is never told by mistake that the server
-  /// is not well.
+  /// Answers a health check under any host name and without a budget, so that monitoring never takes a busy server for
+  /// a broken one.
   private mutating func answer(
-    _ probe: HealthProbe, _ request: HTTPRequest, _ id: RequestID, at now: Instant,
+    _ probe: HealthProbe, _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant,
     _ actions: inout HubActions
   ) {
     if let answer = options.access.preflight(request) {
@@ -225,18 +225,17 @@ extension Hub {
     actions.transport.append(.respond(response, to: id))
   }
 
-  /// For whoever may know nothing more, such as a browser that a foreign name has led here: the page of that name may
-  /// then read it too.
+  /// The response without any detail, for requests with an unknown host name: a page of that name could read it.
   private static let bareHealth = HTTPResponse(
     status: 200, headers: [notStored], body: Health.bare)
 
-  /// A token that is not known says nothing about the server, which may be started anew by whoever is not answered 200.
-  /// Of who sends too many tokens none is looked at.
+  /// An invalid token says nothing about the server's health, and a status other than 200 may make a supervisor restart
+  /// it. Tokens over the rate limit are not looked up.
   private mutating func health(
     for request: HTTPRequest, at now: Instant, _ actions: inout HubActions
   ) -> HTTPResponse {
     let credentials = Credentials(request)
-    guard credentials.secret == nil || httpBudgets.take(for: request.peerNetwork, at: now) else {
+    guard credentials.secret == nil || httpBudgets.consume(for: request.peerNetwork, at: now) else {
       return Self.bareHealth
     }
     guard let grant = try? grant(credentials, from: Peer(request), at: now, &actions) else {
@@ -245,7 +244,7 @@ extension Hub {
     return health(for: grant)
   }
 
-  /// The server answers, so it is well; files that it could not read are told beside, to who may see all.
+  /// A server that answers is healthy. Files that it could not read are listed for senders that may see everything.
   private mutating func health(for grant: Grant) -> HTTPResponse {
     let clock = Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps)
     let body =
@@ -256,17 +255,17 @@ extension Hub {
   }
 
   /// Answers a request for a QR code.
-  mutating func draw(
-    _ text: QRText, _ id: RequestID, at now: Instant, _ actions: inout HubActions
+  mutating func answerQRCode(
+    _ text: QRText, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
   ) {
     actions.transport.append(.respond(picture(of: text, at: now), to: id))
   }
 
   private mutating func picture(of text: QRText, at now: Instant) -> HTTPResponse {
-    var picture = qrShelf.picture(of: text)
+    var picture = qrCodeCache.picture(of: text)
     if picture == nil, let code = QRCode(text) {
       let svg = code.svg
-      qrShelf.keep(svg, of: text)
+      qrCodeCache.insert(svg, of: text)
       spend(RequestCost.qrCode(text), at: now)
       picture = svg
     }
@@ -291,7 +290,7 @@ extension Hub {
 
   private var metrics: HTTPResponse {
     let text = MetricsText(
-      counters, transport, connections: sessions.count, timers: board.latestCount,
+      counters, transport, connections: sessions.count, timers: timerTable.latestCount,
       running: running.count, wallOffset: wallOffset)
     return HTTPResponse(
       status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8",

@@ -13,7 +13,7 @@ extension Hub {
     do throws(Postponed) {
       try check(message.request, by: grant)
       let named = caller.named(message.request)
-      if try isRepeated(message, named, by: requester, grant, at: now, &actions) { return }
+      if try answerRepeated(message, named, by: requester, grant, at: now, &actions) { return }
       switch message.request {
       case .change(let id, let change, _):
         try decide(change, for: id, named, message, by: requester, at: now, &actions)
@@ -26,7 +26,7 @@ extension Hub {
     }
   }
 
-  /// An error, and what it was judged by: it is told when that is durable.
+  /// An error together with the write that it depends on: it is sent once that write is durable.
   private struct Postponed: Error {
     let error: ErrorReply
     var timer: TimerID?
@@ -60,101 +60,104 @@ extension Hub {
     }
     let waiter = Waiter(
       requester: requester, tag: tag, answer: .refusal(postponed.error), timer: postponed.timer)
-    board.wait(waiter, for: ticket)
+    timerTable.wait(waiter, for: ticket)
   }
 
   // MARK: One timer
 
   private mutating func decide(
-    _ change: TimerChange, for id: TimerID, _ named: NamedRequest?, _ message: ClientMessage,
+    _ change: TimerChange, for id: TimerID, _ named: IdempotentRequest?, _ message: ClientMessage,
     by requester: Requester, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
     if let error = obstacle(to: id) { throw Postponed(error: error, timer: id) }
     crossDueZeros(id, at: now, &actions)
     let proposal: Proposal
-    do { proposal = try board.proposal(change, for: id, at: now) } catch {
+    do { proposal = try timerTable.proposal(change, for: id, at: now) } catch {
       throw Postponed(
-        error: ErrorReply(error, timer: id), timer: id, ticket: board.ticket(of: id))
+        error: ErrorReply(error, timer: id), timer: id, ticket: timerTable.ticket(of: id))
     }
-    if case .start(let start) = change.command, !start.force, let why = quarantine.tell(id) {
+    if case .start(let start) = change.command, !start.force,
+      let why = quarantine.reportLoss(of: id)
+    {
       throw Postponed(
         error: ErrorReply(
           .storageFailed,
-          "the file of this timer could not be read and was put aside (\(why)); send \"start\" once more, or "
-            + "with \"force\":true, to begin anew",
+          "the file of this timer was damaged and is in quarantine (\(why)); send \"start\" again, or "
+            + "with \"force\":true, to start over",
           isRetryable: false))
     }
-    if board.latest(id) == nil, board.latestCount >= options.timersMax {
+    if timerTable.latest(id) == nil, timerTable.latestCount >= options.timersMax {
       throw Postponed(
         error: ErrorReply(
           .tooManyTimers,
-          "there are \(options.timersMax) timers, the most allowed; remove one first"))
+          "there are \(options.timersMax) timers, the maximum; remove one first"))
     }
-    let ticket = adopt([proposal], named: named, at: now, &actions)
-    board.wait(
+    let ticket = apply([proposal], named: named, at: now, &actions)
+    timerTable.wait(
       Waiter(
         requester: requester, tag: message.tag, answer: .changedTimer, timer: id,
         key: named?.key),
       for: ticket)
-    if let named { ledger.note(named, .pending(ticket), at: now) }
+    if let named { idempotencyCache.record(named, .pending(ticket), at: now) }
   }
 
   // MARK: All timers
 
   private mutating func finishAll(
-    _ press: Instant?, _ named: NamedRequest?, _ message: ClientMessage, by requester: Requester,
+    _ press: Instant?, _ named: IdempotentRequest?, _ message: ClientMessage,
+    by requester: Requester,
     _ grant: Grant, at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) {
-    for id in board.activeIDs where grant.scope.contains(id) {
+    for id in timerTable.activeIDs where grant.scope.contains(id) {
       crossDueZeros(id, at: now, &actions)
     }
     var proposals: [Proposal] = []
-    for id in board.activeIDs where grant.scope.contains(id) {
+    for id in timerTable.activeIDs where grant.scope.contains(id) {
       // A timer that changed since the press ends at that change: it vetoes the others no more than itself.
       let instant = press.map { press in
         press < now - TimerLimits.pressAgeMax
-          ? press : max(press, board.latest(id)?.runChangedAt ?? press)
+          ? press : max(press, timerTable.latest(id)?.runChangedAt ?? press)
       }
       let change = TimerChange(.finish(resetTime: false), at: instant)
-      do { proposals.append(try board.proposal(change, for: id, at: now)) } catch {
+      do { proposals.append(try timerTable.proposal(change, for: id, at: now)) } catch {
         throw Postponed(
-          error: ErrorReply(error, timer: id), timer: id, ticket: board.ticket(of: id))
+          error: ErrorReply(error, timer: id), timer: id, ticket: timerTable.ticket(of: id))
       }
     }
     // A named one that found nothing is remembered too: sent again it must not end what has begun since.
     guard !proposals.isEmpty || named != nil else {
-      // What was decided before may still be on its way; so is this answer then.
-      if let ticket = board.ticketUnderWay {
-        board.wait(
+      // The answer depends on changes that may not be durable yet, so it waits for them.
+      if let ticket = timerTable.ticketUnderWay {
+        timerTable.wait(
           Waiter(requester: requester, tag: message.tag, answer: .nothingFinished), for: ticket)
       } else {
         reply(.accepted(message.tag, .timers([])), to: requester, at: now, &actions)
       }
       return
     }
-    let ticket = adopt(proposals, named: named, at: now, &actions)
-    board.wait(
+    let ticket = apply(proposals, named: named, at: now, &actions)
+    timerTable.wait(
       Waiter(requester: requester, tag: message.tag, answer: .changedTimers, key: named?.key),
       for: ticket)
-    if let named { ledger.note(named, .pending(ticket), at: now) }
+    if let named { idempotencyCache.record(named, .pending(ticket), at: now) }
   }
 
   // MARK: The same request again
 
   /// Answers a change that was made under this name before; false when there was none.
-  private mutating func isRepeated(
-    _ message: ClientMessage, _ named: NamedRequest?, by requester: Requester, _ grant: Grant,
+  private mutating func answerRepeated(
+    _ message: ClientMessage, _ named: IdempotentRequest?, by requester: Requester, _ grant: Grant,
     at now: Instant, _ actions: inout HubActions
   ) throws(Postponed) -> Bool {
-    guard let named, let entry = ledger.entry(named.key, at: now) else { return false }
-    guard entry.isLike(named) else {
+    guard let named, let entry = idempotencyCache.entry(named.key, at: now) else { return false }
+    guard entry.matches(named) else {
       throw Postponed(
         error: ErrorReply(
-          .badRequest, "this \"requestId\" stands for another request; give each its own"))
+          .badRequest, "this \"requestId\" was used for another request; use a new one"))
     }
     switch entry.state {
     case .pending(let ticket):
-      board.wait(
+      timerTable.wait(
         Waiter(
           requester: requester, tag: message.tag, answer: message.answer, scope: grant.scope),
         for: ticket)
@@ -167,13 +170,13 @@ extension Hub {
     return true
   }
 
-  /// What a change from before the restart came to: the state that it made, as long as that stands.
+  /// The result of a change from before the restart: the state that it made, as long as that is current.
   private func restoredOutcome(
     of message: ClientMessage, _ revisions: [TimerID: Int], removed: Bool, at now: Instant
   ) -> Outcome {
     if removed { return .done }
     let readings = revisions.sorted { $0.key < $1.key }.compactMap { id, revision in
-      board.durable(id).map { timer in
+      timerTable.durable(id).map { timer in
         TimerReading(timer, at: timer.revision == revision ? timer.changedAt : now)
       }
     }
@@ -196,7 +199,7 @@ extension Outcome {
 }
 
 extension TimerCommand {
-  /// What it sets beside the run.
+  /// The settings that the command changes.
   fileprivate var settings: TimerUpdate? {
     switch self {
     case .start(let start): start.settings

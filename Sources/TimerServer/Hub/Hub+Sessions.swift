@@ -3,7 +3,7 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// Connections: how they begin, what they ask, how they are answered in order.
+/// The life of a connection: its handshake, its requests and its replies in order.
 extension Hub {
   mutating func open(
     _ connection: ConnectionID, _ handshake: Handshake, at now: Instant,
@@ -11,16 +11,16 @@ extension Hub {
   ) {
     counters.connectionsOpened += 1
     let peer = Peer(address: handshake.peerAddress, network: handshake.peerNetwork)
-    guard arrivals.take(for: peer.network, cost: RequestCost.handshake, at: now) else {
-      return turnBack(connection, &actions)
+    guard handshakeBudgets.consume(for: peer.network, cost: RequestCost.handshake, at: now) else {
+      return rejectHandshake(connection, &actions)
     }
     let grant: Grant
     do {
       let credentials = Credentials(handshake)
       grant = try self.grant(credentials, from: peer, at: now, &actions)
     } catch {
-      if error.code == .rateLimited { return turnBack(connection, &actions) }
-      return turnAway(connection, error, at: now, &actions)
+      if error.code == .rateLimited { return rejectHandshake(connection, &actions) }
+      return rejectToken(connection, error, at: now, &actions)
     }
     if let token = grant.token {
       actions.log(
@@ -31,16 +31,16 @@ extension Hub {
       id: connection, address: handshake.peerAddress, network: handshake.peerNetwork, grant: grant,
       budget: RequestBudget(options.requests, at: now))
     sessions[connection] = session
-    greet(connection, grant.role, at: now, &actions)
+    sendHello(connection, grant.role, at: now, &actions)
     actions.transport.append(.join(connection, Self.everyone))
     subscribe(session, handshake.query, at: now, &actions)
   }
 
   /// Closes a connection of an address that has made too many, before it costs anything.
-  private mutating func turnBack(_ connection: ConnectionID, _ actions: inout HubActions) {
-    let why = Dismissal.arrivals
-    counters.dismissals[why, default: 0] += 1
-    actions.refusals.append(.arrivals)
+  private mutating func rejectHandshake(_ connection: ConnectionID, _ actions: inout HubActions) {
+    let why = CloseReason.handshakes
+    counters.closedConnections[why, default: 0] += 1
+    actions.refusals.append(.handshakeRate)
     actions.transport.append(.close(connection, why.code, reason: why.reason))
   }
 
@@ -49,10 +49,10 @@ extension Hub {
     _ session: Session, _ query: [QueryItem], at now: Instant, _ actions: inout HubActions
   ) {
     do {
-      guard let wish = try SubscriptionQuery(query)?.subscription else { return }
-      let cost = cost(of: wish.request, in: session.grant.scope, on: session)
+      guard let subscription = try SubscriptionQuery(query)?.subscription else { return }
+      let cost = cost(of: subscription.request, in: session.grant.scope, on: session)
       charge(cost, to: session, isFullSet: true, at: now)
-      _ = session.owed.append(.wished(wish, session.grant))
+      _ = session.replies.append(.initialSubscription(subscription, session.grant))
       flush(session, at: now, &actions)
     } catch {
       count(error.code, &actions)
@@ -62,7 +62,7 @@ extension Hub {
 
   mutating func close(_ connection: ConnectionID) {
     guard let session = sessions.removeValue(forKey: connection) else { return }
-    heldBack.remove(connection)
+    pausedConnections.remove(connection)
     // The transport has taken it out of its groups already.
     for channel in session.channels { leave(channel) }
   }
@@ -76,46 +76,46 @@ extension Hub {
     let message = Result { () throws(MalformedMessage) in try ClientMessage(text) }
     if let refusal {
       actions.refusals.append(refusal.reason)
-      refuseForHaste(message, refusal.error, from: session)
+      rejectRateLimited(message, refusal.error, from: session)
     } else {
-      take(message, from: session, at: now, &actions)
+      process(message, from: session, at: now, &actions)
     }
     flush(session, at: now, &actions)
-    holdBack(session, &actions)
-    if refusal?.isExhausted == true { dismiss(connection, .rate, &actions) }
+    pauseReading(session, &actions)
+    if refusal?.isExhausted == true { disconnect(connection, .rate, &actions) }
     if session.wrongTokens >= Self.wrongTokensMax {
-      dismiss(connection, .token, &actions)
+      disconnect(connection, .token, &actions)
     }
   }
 
   private static let wrongTokensMax = 5
 
   /// Puts into the queue of replies what becomes of a message.
-  private mutating func take(
+  private mutating func process(
     _ message: Result<ClientMessage, MalformedMessage>, from session: Session, at now: Instant,
     _ actions: inout HubActions
   ) {
     switch message {
     case .failure(let malformed):
       counters.refusals[malformed.error.code, default: 0] += 1
-      _ = session.owed.append(.malformed(malformed, session.grant))
+      _ = session.replies.append(.malformed(malformed, session.grant))
     case .success(let message):
       let cost = cost(of: message.request, in: session.grant.scope, on: session)
       charge(cost, to: session, isFullSet: message.request.isSubscription, at: now)
       if message.request.isChange {
-        let requester = Requester.connection(session.id, place: session.owed.append(.awaited))
+        let requester = Requester.connection(session.id, place: session.replies.append(.awaited))
         change(message, by: requester, session.caller, at: now, &actions)
       } else if case .authenticate(let secret) = message.request {
-        // At once, and not in its turn: what comes next on this connection is judged by it.
+        // At once, and not in order of the replies: later requests on this connection depend on it.
         let answer = authenticate(session, secret, message.tag, at: now, &actions)
-        _ = session.owed.append(.ready(answer))
+        _ = session.replies.append(.ready(answer))
       } else {
-        _ = session.owed.append(.deferred(message, receivedAt: now, session.grant))
+        _ = session.replies.append(.deferred(message, receivedAt: now, session.grant))
       }
     }
   }
 
-  private mutating func refuseForHaste(
+  private mutating func rejectRateLimited(
     _ message: Result<ClientMessage, MalformedMessage>, _ error: ErrorReply, from session: Session
   ) {
     counters.refusals[.rateLimited, default: 0] += 1
@@ -124,35 +124,39 @@ extension Hub {
     case .success(let message): tag = message.tag
     case .failure(let malformed): tag = malformed.tag
     }
-    _ = session.owed.append(.ready(.refused(tag, error, timer: nil)))
+    _ = session.replies.append(.ready(.refused(tag, error, timer: nil)))
   }
 
   // MARK: Holding back
 
-  /// Reads nothing more from who waits for many replies, or for the disk when that has much to do.
-  private mutating func holdBack(_ session: Session, _ actions: inout HubActions) {
-    guard !session.owed.isEmpty,
-      session.owed.count >= options.repliesMax || board.pendingCount >= options.pendingMax,
-      heldBack.insert(session.id).inserted
+  /// Pauses reading from a connection that waits for many replies, or for a disk that is far behind.
+  private mutating func pauseReading(_ session: Session, _ actions: inout HubActions) {
+    guard !session.replies.isEmpty,
+      session.replies.count >= options.repliesMax || timerTable.pendingCount >= options.pendingMax,
+      pausedConnections.insert(session.id).inserted
     else { return }
-    counters.timesHeldBack += 1
-    actions.transport.append(.holdBack(session.id))
+    counters.readingPauses += 1
+    actions.transport.append(.pauseReading(session.id))
   }
 
-  /// Reads again from those who have got half of what they waited for. All that is owed waits for the disk or for its
-  /// turn, so each of them is thought of again.
-  mutating func readOn(_ actions: inout HubActions) {
-    guard !heldBack.isEmpty, board.pendingCount <= options.pendingMax / 2 else { return }
-    let ready = heldBack.filter { (sessions[$0]?.owed.count ?? 0) <= options.repliesMax / 2 }
-    heldBack.subtract(ready)
+  /// Resumes reading from connections that have received half of their replies. Each reply waits for the disk or for
+  /// the queue, so no connection is missed.
+  mutating func resumeReading(_ actions: inout HubActions) {
+    guard !pausedConnections.isEmpty, timerTable.pendingCount <= options.pendingMax / 2 else {
+      return
+    }
+    let ready = pausedConnections.filter {
+      (sessions[$0]?.replies.count ?? 0) <= options.repliesMax / 2
+    }
+    pausedConnections.subtract(ready)
     for connection in ready.sorted(by: { $0.number < $1.number }) {
-      actions.transport.append(.readOn(connection))
+      actions.transport.append(.resumeReading(connection))
     }
   }
 
   // MARK: Replies
 
-  /// Gives a message to the one who waits for it; to a connection only when its turn has come.
+  /// Delivers a reply to its requester; on a connection only when it is the next one.
   mutating func reply(
     _ message: ServerMessage, to requester: Requester, at now: Instant,
     _ actions: inout HubActions
@@ -164,8 +168,8 @@ extension Hub {
       payers.charge(cost, to: payer, at: now)
     case .connection(let connection, let place):
       guard let session = sessions[connection] else { return }
-      session.owed.resolve(place, message)
-      while session.owed.isFirstReady, answerFirst(session, at: now, &actions) {}
+      session.replies.resolve(place, message)
+      while session.replies.isFirstReady, answerFirst(session, at: now, &actions) {}
     }
   }
 
@@ -174,7 +178,7 @@ extension Hub {
     at now: Instant, _ actions: inout HubActions
   ) {
     count(error.code, &actions)
-    // Who may not see a timer does not see it beside an error either.
+    // A sender that may not see a timer must not see its state beside an error either.
     let isHidden = error.code == .forbidden || error.code == .unauthorized
     let state = isHidden ? nil : timer.flatMap { reading($0, at: now) }
     reply(.refused(tag, error, timer: state), to: requester, at: now, &actions)
@@ -186,34 +190,34 @@ extension Hub {
     flush(session, at: now, &actions)
   }
 
-  /// Answers a connection as far as nothing before is still on its way to the disk, or waits for its turn.
+  /// Sends the next replies of a connection, up to the first that waits for the disk or for the queue.
   mutating func flush(_ session: Session, at now: Instant, _ actions: inout HubActions) {
-    while !session.awaitsTurn, let entry = session.owed.first {
+    while !session.isReplyQueued, let entry = session.replies.first {
       if case .awaited = entry { return }
-      guard mayBegin(entry, of: session, at: now) else {
-        session.awaitsTurn = true
+      guard beginOrQueue(entry, of: session, at: now) else {
+        session.isReplyQueued = true
         return
       }
       answerFirst(session, at: now, &actions)
     }
   }
 
-  private mutating func mayBegin(
+  private mutating func beginOrQueue(
     _ entry: ReplyQueue.Entry, of session: Session, at now: Instant
   ) -> Bool {
     let cost = cost(of: entry, on: session)
-    if session.isInTurns { return cost <= RequestCost.cheapMax }
-    let mayBegin = mayBegin(cost, at: now, or: .reply(session.id), of: session.payer)
-    if !mayBegin { session.isInTurns = true }
-    return mayBegin
+    if session.hasQueuedJob { return cost <= RequestCost.cheapMax }
+    let begins = beginOrQueue(cost, at: now, or: .reply(session.id), of: session.payer)
+    if !begins { session.hasQueuedJob = true }
+    return begins
   }
 
-  /// What the first reply is expected to cost.
+  /// The expected cost of the first reply.
   private func cost(of entry: ReplyQueue.Entry, on session: Session) -> Int {
     switch entry {
     case .deferred(let message, _, let grant):
       cost(of: message.request, in: grant.scope, on: session)
-    case .wished(let subscription, let grant):
+    case .initialSubscription(let subscription, let grant):
       cost(of: subscription.request, in: grant.scope, on: session)
     case .awaited, .ready, .malformed: 0
     }
@@ -224,7 +228,7 @@ extension Hub {
   mutating func answerFirst(
     _ session: Session, at now: Instant, _ actions: inout HubActions
   ) -> Bool {
-    guard let entry = session.owed.takeFirst() else { return false }
+    guard let entry = session.replies.popFirst() else { return false }
     var expected = cost(of: entry, on: session)
     if case .ready(let message) = entry { expected = message.costCharged }
     let sentBefore = actions.sentBytes
@@ -243,7 +247,7 @@ extension Hub {
     case .ready(let message): actions.send(message.text, to: session.id)
     case .deferred(let message, let receivedAt, let grant):
       answer(message, receivedAt: receivedAt, as: grant, on: session, at: now, &actions)
-    case .wished(let subscription, let grant):
+    case .initialSubscription(let subscription, let grant):
       do {
         try subscribe(session, subscription, as: grant, at: now, &actions) { _, _ in }
       } catch {
@@ -273,13 +277,13 @@ extension Hub {
         }
       case .unsubscribe(let selection):
         try grant.check(message.request)
-        let published = board.publishedRevision
+        let published = timerTable.publishedRevision
         resubscribe(session, selection, at: now, &actions) {
           $0.unsubscribe(selection, at: published)
         }
         actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
       default:
-        let outcome = try look(message.request, as: grant, receivedAt: receivedAt, at: now)
+        let outcome = try outcome(of: message.request, as: grant, receivedAt: receivedAt, at: now)
         actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
       }
     } catch {
@@ -288,9 +292,9 @@ extension Hub {
     }
   }
 
-  /// What a request that changes nothing is answered, on whatever way it came.
-  func look(
-    _ request: ClientRequest, as grant: Grant, receivedAt: Instant, at now: Instant
+  /// The result of a request that changes nothing, by WebSocket or HTTP.
+  func outcome(
+    of request: ClientRequest, as grant: Grant, receivedAt: Instant, at now: Instant
   ) throws(ErrorReply) -> Outcome {
     try grant.check(request)
     switch request {
@@ -308,10 +312,10 @@ extension Hub {
 
   // MARK: Subscriptions
 
-  /// Subscribes a connection, after `confirm` has told it so, and sends the full set at once.
+  /// Subscribes a connection, after `confirm` has sent the reply, and sends the full set at once.
   ///
-  /// `grant` is what the connection was allowed when it asked. Where it has authenticated since, it is subscribed to
-  /// no more than it is allowed now, as if that had come after the subscription.
+  /// `grant` is what the connection was allowed at the time of its request. If it has authenticated since, the
+  /// subscription is reduced to its present grant, as if it had authenticated after subscribing.
   private mutating func subscribe(
     _ session: Session, _ subscription: Subscription, as grant: Grant, at now: Instant,
     _ actions: inout HubActions, confirm: (Outcome, inout HubActions) -> Void
@@ -323,7 +327,7 @@ extension Hub {
         .tooManySubscriptions,
         "a connection has at most \(options.subscriptionsMax) subscriptions; \"*\" is one for all")
     }
-    let interval = subscription.intervalGiven
+    let interval = subscription.effectiveInterval
     try checkTicks(of: session, selection, every: interval)
     confirm(
       interval == subscription.interval ? .done : .subscribed(interval: interval), &actions)
@@ -333,8 +337,8 @@ extension Hub {
     } else {
       actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
     }
-    let published = board.publishedRevision
-    // What it was sent on this connection already is not sent again.
+    let published = timerTable.publishedRevision
+    // Ends that this connection has received already are not sent again.
     let missed = missedEnds(subscription, of: session, as: grant, at: now)
     resubscribe(session, selection, at: now, &actions) {
       $0.subscribe(selection, interval: interval, inParts: subscription.inParts)
@@ -342,15 +346,15 @@ extension Hub {
     }
     // As one, since no newer one takes the place of any: of thousands each would count for what may wait.
     var replay: [[UInt8]] = []
-    for (id, ends) in missed where session.hears(id) {
-      if subscription.since == nil, !session.heardEnds.insert(id).inserted { continue }
+    for (id, ends) in missed where session.isSubscribed(to: id) {
+      if subscription.since == nil, !session.sentEnds.insert(id).inserted { continue }
       replay += texts(of: ends, of: id, at: now, &actions)
     }
     if !replay.isEmpty { actions.send(Frame(replay), to: session.id) }
   }
 
-  /// Refuses ticks of single timers that would be too many of one token, or of the visitors of one address: others may
-  /// share their channels, but at an interval that nobody else has each is work of its own, for ever.
+  /// Refuses ticks of single timers above the limit of a token, or of an address' visitors. Channels can be shared, but
+  /// at an interval that no other subscriber has each one is work of its own.
   private func checkTicks(
     of session: Session, _ selection: TimerSelection, every interval: Seconds
   ) throws(ErrorReply) {
@@ -364,31 +368,31 @@ extension Hub {
         + "take a longer interval, one that others have, such as 0.1 or 1, or \"*\" for all timers")
   }
 
-  /// The ends that a new subscription brings, by timers: those that a client missed by its own account, or, of one that
-  /// gives none, those that nobody was there to be sent.
+  /// The ends that a new subscription has to send, by timers: those after the point that the client gives, or, without
+  /// one, those that no subscriber has received.
   private func missedEnds(
     _ subscription: Subscription, of session: Session, as grant: Grant, at now: Instant
   ) -> [(id: TimerID, ends: [Instant])] {
-    let published = board.publishedRevision
+    let published = timerTable.publishedRevision
     var selection = subscription.selection
-    // Who sees few of many timers is not looked for among all.
+    // For a scope of few timers, only those are searched.
     if case .all = selection, case .matching = grant.scope {
-      selection = .timers(board.durableTimers(in: grant.scope).map(\.id))
+      selection = .timers(timerTable.durableTimers(in: grant.scope).map(\.id))
     }
     guard let since = subscription.since else {
       return lateEnds.among(selection, at: now).filter {
-        session.followedRevision(of: $0.id, published: published) == nil
+        session.deliveredRevision(of: $0.id, published: published) == nil
       }
     }
     guard since.history == history, since.revision <= published else { return [] }
     let ids =
       switch selection {
-      case .all: board.idsWithEnds(after: since.revision)
+      case .all: timerTable.idsWithEnds(after: since.revision)
       case .timers(let ids): Set(ids).sorted()
       }
     return ids.compactMap { id in
-      let known = session.followedRevision(of: id, published: published) ?? since.revision
-      let ends = board.ends(id, after: max(known, since.revision)).map(\.at)
+      let known = session.deliveredRevision(of: id, published: published) ?? since.revision
+      let ends = timerTable.ends(id, after: max(known, since.revision)).map(\.at)
       return ends.isEmpty ? nil : (id, ends)
     }
   }
@@ -396,7 +400,7 @@ extension Hub {
   private func page(_ page: ListPage, for grant: Grant, at now: Instant) -> Outcome {
     var timers: [TimerReading] = []
     guard grant.role >= .view else { return .page([], next: nil) }
-    for timer in board.durableTimers(in: grant.scope, after: page.after) {
+    for timer in timerTable.durableTimers(in: grant.scope, after: page.after) {
       if timers.count == page.limit { return .page(timers, next: timers.last?.timer.id) }
       timers.append(TimerReading(timer, at: now))
     }
@@ -409,7 +413,7 @@ extension Hub {
     switch selection {
     case .all:
       grant.role < .view
-        ? [] : board.durableTimers(in: grant.scope).map { TimerReading($0, at: now) }
+        ? [] : timerTable.durableTimers(in: grant.scope).map { TimerReading($0, at: now) }
     case .timers(let ids): Set(ids).sorted().compactMap { reading($0, at: now) }
     }
   }
@@ -439,7 +443,7 @@ extension Hub {
     return group
   }
 
-  /// What tells of ends that were missed.
+  /// The messages for missed ends.
   private mutating func texts(
     of ends: [Instant], of id: TimerID, at now: Instant, _ actions: inout HubActions
   ) -> [[UInt8]] {
@@ -458,7 +462,7 @@ extension Subscription {
 }
 
 extension ServerMessage {
-  /// What was charged before for the states that it holds: a change of all timers was, when it was asked for.
+  /// The part of its cost that was charged in advance: for a change of all timers, that of the request.
   fileprivate var costCharged: Int {
     guard case .accepted(_, .timers(let readings)) = self else { return 0 }
     return RequestCost.states(readings.count)

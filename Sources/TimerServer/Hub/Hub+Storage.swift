@@ -3,90 +3,90 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// A disk that takes no changes, and a data folder that somebody has replaced.
+/// A disk that refuses changes, and a data folder that was replaced.
 extension Hub {
-  /// Whether changes are taken, as the disk's thread tells; nil: they are.
-  mutating func note(
+  /// Updates whether changes can be stored; nil means that they can.
+  mutating func updateStorage(
     _ trouble: StorageTrouble?, at now: Instant, _ actions: inout HubActions
   ) {
     storageTrouble = trouble?.reason
-    storageLog.follow(trouble)
+    storageLog.update(trouble)
     logStorageIfDue(at: now, &actions)
   }
 
-  /// Logs how the disk is when the log has not told yet, and may; to be asked each second.
+  /// Logs a change of the disk's state if it is due. Called each second.
   mutating func logStorageIfDue(at now: Instant, _ actions: inout HubActions) {
-    switch storageLog.takeNews(at: now) {
+    switch storageLog.popLine(at: now) {
     case .trouble(let trouble):
-      actions.log(.error, "changes are not stored, and refused: \(trouble)")
+      actions.log(.error, "changes can't be stored and are refused: \(trouble)")
     case .end: actions.log(.info, "changes are stored again")
     case nil: break
     }
-    switch filesLog.takeNews(at: now) {
+    switch filesLog.popLine(at: now) {
     case .trouble(let errors):
-      for error in errors.prefix(Self.fileErrorsToldMax) {
+      for error in errors.prefix(Self.fileErrorsLoggedMax) {
         actions.log(.error, "a timer's file is behind: \(error)")
       }
-      let more = errors.count - Self.fileErrorsToldMax
+      let more = errors.count - Self.fileErrorsLoggedMax
       if more > 0 { actions.log(.error, "the files of \(more) more timers are behind") }
     case .end: actions.log(.info, "every timer's file is up to date again")
     case nil: break
     }
   }
 
-  private static let fileErrorsToldMax = 20
+  private static let fileErrorsLoggedMax = 20
 
-  /// Another folder lies at the path: its timers are the ones that count from here on.
+  /// Replaces all timers by those of another data folder, which was put in place.
   ///
-  /// Whoever looks on is told of them as of edits, once they are stored under revisions of now; after that every
-  /// connection is closed, and learns the new history when it is back.
-  mutating func takeUp(
-    _ contents: TimerFolder.Contents, at now: Instant, _ actions: inout HubActions
+  /// Subscribers get the new timers as edits, once these are stored under new revisions. Then every connection is
+  /// closed with a request to come back, and gets the new history.
+  mutating func replaceData(
+    with contents: TimerFolder.Contents, at now: Instant, _ actions: inout HubActions
   ) {
     actions.log(
       .warning,
-      "another data folder was put in place; its \(contents.timers.count) timers count now")
+      "the data folder was replaced; its \(contents.timers.count) timers are in use now")
     for remark in contents.remarks { actions.log(.warning, remark) }
     for fault in contents.faults { actions.log(.error, fault.line) }
-    // What is on its way was decided on the folder before, which is not there to take it.
+    // Writes under way were decided for the previous folder, which is gone.
     actions.writes = []
     let lost = DiskError("find", "the data folder", code: 116)
-    for ticket in board.tickets { fall(ticket, lost, at: now, &actions) }
-    let before = board.durableTimers.map(\.id)
-    board.beginAnew(contents.server)
-    board.restoreClocks(contents, at: now)
-    let contents = contents.moved(to: board.clock.reading(at: now))
+    for ticket in timerTable.tickets { rollBack(ticket, lost, at: now, &actions) }
+    let before = timerTable.durableTimers.map(\.id)
+    timerTable.reset(to: contents.server)
+    timerTable.restoreClocks(contents, at: now)
+    let contents = contents.moved(to: timerTable.clock.reading(at: now))
     history = contents.history
-    ledger = RequestLedger()
-    ledger.restore(contents, on: board.clock.reading(at: now))
+    idempotencyCache = IdempotencyCache()
+    idempotencyCache.restore(contents, on: timerTable.clock.reading(at: now))
     quarantine = Quarantine(contents)
     healthPage = HealthPage()
-    untouched = []
-    board.restore(contents.timers)
+    unchangedSinceStart = []
+    timerTable.restore(contents.timers)
     var proposals = contents.timers.map { record in
-      var timer = board.withRun(record.timer)
+      var timer = timerTable.withRun(record.timer)
       timer.changedAt = now
       timer.runChangedAt = now
       return Proposal(id: timer.id, after: timer, cause: .external)
     }
     let restored = Set(proposals.map(\.id))
     for id in before {
-      lateEnds.forget(id)
-      follow(id, at: now)
+      lateEnds.remove(id)
+      reschedule(id, at: now)
       if !restored.contains(id) { proposals.append(Proposal(id: id, after: nil, cause: .external)) }
     }
     for id in restored {
-      follow(id, at: now)
-      for end in board.undeliveredEnds(id) { lateEnds.note(id, endedAt: end) }
+      reschedule(id, at: now)
+      for end in timerTable.undeliveredEnds(id) { lateEnds.add(id, endedAt: end) }
     }
-    takingUp = adopt(proposals, at: now, &actions)
+    replacementTicket = apply(proposals, at: now, &actions)
   }
 
-  /// Once the timers of the other folder are told, connections come back to a server with another history.
-  mutating func finishTakingUp(_ ticket: UInt64, _ actions: inout HubActions) {
-    guard takingUp == ticket else { return }
-    takingUp = nil
-    for connection in sessions.keys { dismiss(connection, .restored, &actions) }
+  /// Closes every connection once the new timers were broadcast, so that clients come back and get the new history.
+  mutating func finishReplacement(_ ticket: UInt64, _ actions: inout HubActions) {
+    guard replacementTicket == ticket else { return }
+    replacementTicket = nil
+    for connection in sessions.keys { disconnect(connection, .restored, &actions) }
   }
 
   /// Why a timer can't be changed: a file that is not ours to replace is in the place of its own.
@@ -117,6 +117,6 @@ extension FileFault {
 
   /// Where it is, as the end of a line.
   var place: String {
-    movedTo.map { "; it is in \($0) now" } ?? (fault.isDamage ? "" : "; it stays where it is")
+    movedTo.map { "; it was moved to \($0)" } ?? (fault.isDamage ? "" : "; it was left in place")
   }
 }

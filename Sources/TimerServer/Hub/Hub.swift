@@ -10,57 +10,57 @@ struct Hub {
   let options: HubOptions
   /// Names what the data went through, for clients that come back and say how far they had followed it.
   var history: String
-  var board: Board
+  var timerTable: TimerTable
   var httpBudgets: AddressBudgets
-  /// What all connections of one payer may ask for together.
+  /// The budget that all connections of one payer share.
   var payers: BudgetTable<Payer>
   /// Handshakes and wrong tokens of each address.
-  var arrivals: AddressBudgets
+  var handshakeBudgets: AddressBudgets
   /// Costly work that waits.
-  var turns: TurnQueue<Job>
-  var tickTexts = TickTexts()
-  var qrShelf = QRShelf()
+  var workQueue: FairWorkQueue<Job>
+  var tickCache = TickCache()
+  var qrCodeCache = QRCodeCache()
   var sessions: [ConnectionID: Session] = [:]
   /// Connections that are not read for now.
-  var heldBack: Set<ConnectionID> = []
+  var pausedConnections: Set<ConnectionID> = []
   var channels = Channels()
   var deadlines = DeadlineQueue<Deadline>()
   /// When countdowns come to zero. Apart from the other deadlines, so that thousands that are due at once keep no
   /// tick waiting.
   var zeros = DeadlineQueue<TimerID>()
-  var ledger = RequestLedger()
+  var idempotencyCache = IdempotencyCache()
   var lateEnds: LateEnds
   var counters = Counters()
   /// The transport's figures, as of the last HTTP request.
   var transport = TransportCounters()
   var running: Set<TimerID> = []
-  /// Timers that run since before this start, and that nobody has changed.
-  var untouched: Set<TimerID> = []
+  /// Timers that have been running since before this start, without a change.
+  var unchangedSinceStart: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
   var healthPage = HealthPage()
-  /// Why changes are not stored, in words that anybody may read; nil: they are.
+  /// The reason why changes are not stored, safe to show to anyone; nil: they are.
   var storageTrouble: String?
   var storageLog = TroubleLog<StorageTrouble>()
   /// Files that are behind the log.
   var filesLog = TroubleLog<[DiskError]>()
   var publication = StatusPublication()
   /// The write of the timers of a folder that was put in place of the one before.
-  var takingUp: UInt64?
+  var replacementTicket: UInt64?
   /// nil until there is a file of tokens.
-  var tokens: TokenBook?
+  var tokens: TokenTable?
   private var armed: Instant?
 
-  /// What can be due.
+  /// Everything that can be due.
   enum Deadline: Hashable {
     case tick(GroupID)
     /// Costly work may go on.
-    case turn
+    case queuedWork
     /// The next token ends.
     case tokenEnd
     /// The server looks at the wall clock.
     case wallClock
-    /// What the clocks say is written once more, after the disk refused it.
+    /// The clocks' readings have to be stored again, after the disk refused them.
     case clockRecord
     /// The status has changed again, soon after it was sent.
     case status
@@ -75,8 +75,7 @@ struct Hub {
     case drained
   }
 
-  /// Takes up what was found on the disk; `now` is the start of the server. What is due is waited for from
-  /// the first event on.
+  /// Restores what was found on the disk; `now` is the start of the server. Deadlines are armed by the first event.
   init(
     _ options: HubOptions, clock: ClockAnchor, contents: TimerFolder.Contents, at now: Instant,
     _ actions: inout HubActions
@@ -85,44 +84,44 @@ struct Hub {
     history = contents.history.isEmpty ? options.epoch : contents.history
     httpBudgets = AddressBudgets(options.httpRequests)
     payers = BudgetTable(options.sharedRequests)
-    arrivals = AddressBudgets(options.arrivals)
-    turns = TurnQueue(at: now)
-    board = Board(clock: clock, server: contents.server)
-    board.restoreClocks(contents, at: now)
+    handshakeBudgets = AddressBudgets(options.handshakes)
+    workQueue = FairWorkQueue(at: now)
+    timerTable = TimerTable(clock: clock, server: contents.server)
+    timerTable.restoreClocks(contents, at: now)
     // From here on everything is on the clock of this process.
     let contents = contents.moved(to: clock.reading(at: now))
     lateEnds = LateEnds(startedAt: now)
     quarantine = Quarantine(contents)
-    ledger.restore(contents, on: clock.reading(at: now))
-    board.restore(contents.timers)
+    idempotencyCache.restore(contents, on: clock.reading(at: now))
+    timerTable.restore(contents.timers)
     for record in contents.timers {
       restore(record.timer.id, at: now, &actions)
     }
-    untouched = running
+    unchangedSinceStart = running
     tokens = options.tokens
-    awaitTokenEnd(at: now)
+    scheduleTokenEnd(at: now)
     storeClockIfDue(at: now, &actions)
     deadlines.set(.wallClock, now + Self.wallClockPause)
   }
 
   mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
-    // What was due before the event came is done before it, so that all is told in its order.
+    // Deadlines before the event are handled before it, so that everything is sent in order.
     advance(to: now, &actions)
     switch event {
     case .transport(let event): handle(event, at: now, &actions)
     case .disk(.stored(let reports)):
       for report in reports {
-        settle(report, at: now, &actions)
-        finishTakingUp(report.ticket, &actions)
+        complete(report, at: now, &actions)
+        finishReplacement(report.ticket, &actions)
       }
-      readOn(&actions)
+      resumeReading(&actions)
     case .disk(.external(let changes)):
-      for change in changes { adopt(change, at: now, &actions) }
-    case .disk(.filesBehind(let errors)): note(errors, at: now, &actions)
-    case .disk(.writable(let trouble)): note(trouble, at: now, &actions)
-    case .disk(.restored(let contents)): takeUp(contents, at: now, &actions)
-    case .tokens(let tokens): adopt(tokens, at: now, &actions)
-    case .wallOffset(let offset): follow(wallOffset: offset, at: now, &actions)
+      for change in changes { applyExternalChange(change, at: now, &actions) }
+    case .disk(.filesBehind(let errors)): updateFileErrors(errors, at: now, &actions)
+    case .disk(.writable(let trouble)): updateStorage(trouble, at: now, &actions)
+    case .disk(.restored(let contents)): replaceData(with: contents, at: now, &actions)
+    case .tokens(let tokens): replaceTokens(tokens, at: now, &actions)
+    case .wallOffset(let offset): updateWallOffset(to: offset, at: now, &actions)
     }
     advance(to: now, &actions)
     publishStatus(at: now, &actions)
@@ -150,24 +149,24 @@ struct Hub {
     var crossingsLeft = Self.crossingsAtOnce
     while true {
       let zero = crossingsLeft > 0 ? nextZero : nil
-      if let zero, zero <= now, zero <= deadlines.first ?? zero, let due = zeros.takeDue(at: now) {
+      if let zero, zero <= now, zero <= deadlines.first ?? zero, let due = zeros.popDue(at: now) {
         crossingsLeft -= 1
         crossZero(due.key, at: now, &actions)
-      } else if let due = deadlines.takeDue(at: now) {
-        meet(due.key, due: due.instant, at: now, &actions)
+      } else if let due = deadlines.popDue(at: now) {
+        perform(due.key, due: due.instant, at: now, &actions)
       } else {
         return
       }
     }
   }
 
-  private mutating func meet(
+  private mutating func perform(
     _ deadline: Deadline, due: Instant, at now: Instant, _ actions: inout HubActions
   ) {
     switch deadline {
     case .tick(let group): tick(group, due: due, at: now, &actions)
-    case .turn: takeTurns(at: now, &actions)
-    case .tokenEnd: followTokens(at: now, &actions)
+    case .queuedWork: runQueuedWork(at: now, &actions)
+    case .tokenEnd: enforceTokens(at: now, &actions)
     // The server has looked before it handed this over.
     case .wallClock:
       deadlines.set(.wallClock, now + Self.wallClockPause)
@@ -179,16 +178,15 @@ struct Hub {
     }
   }
 
-  /// So many crossings of zero are decided in one turn; what else is due by then, and whoever has sent something, has
-  /// its turn before the rest.
+  /// The number of crossings of zero that are decided in one go; other deadlines and requests come before the rest.
   private static let crossingsAtOnce = 64
-  /// So many of them wait for the disk at the most: those of whoever asks for a change are never behind more.
+  /// The number of crossings that may wait for the disk; requested changes never wait behind more.
   private static let crossingsUnderWayMax = 512
 
-  /// The next zero that can be decided: none while the disk has enough of them, and none any more by a server that
-  /// stops, since nobody would be sent it. The next server finds it late.
+  /// The next zero that can be decided: none while too many wait for the disk, and none while the server stops, since
+  /// no client would receive it. The next server sends it late.
   private var nextZero: Instant? {
-    isStopping || board.ownUnderWay >= Self.crossingsUnderWayMax ? nil : zeros.first
+    isStopping || timerTable.internalPendingCount >= Self.crossingsUnderWayMax ? nil : zeros.first
   }
 
   /// When something is due next.
@@ -200,29 +198,29 @@ struct Hub {
     guard nextDeadline != armed else { return }
     armed = nextDeadline
     let wait = armed.map { max(0, ($0 - now).microseconds) }
-    actions.transport.append(.wake(afterMicroseconds: wait))
+    actions.transport.append(.setDeadline(afterMicroseconds: wait))
   }
 
   // MARK: Restart and stop
 
   private mutating func restore(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
-    follow(id, at: now)
-    for end in board.undeliveredEnds(id) { lateEnds.note(id, endedAt: end) }
-    if let crossing = board.crossing(of: id, at: now, late: true, isDelivered: false) {
-      adopt([crossing], at: now, &actions)
+    reschedule(id, at: now)
+    for end in timerTable.undeliveredEnds(id) { lateEnds.add(id, endedAt: end) }
+    if let crossing = timerTable.crossing(of: id, at: now, late: true, isDelivered: false) {
+      apply([crossing], at: now, &actions)
     }
   }
 
   private mutating func stop(at now: Instant, _ actions: inout HubActions) {
     guard case .no = stopping else { return }
     actions.log(.info, "stopping")
-    let farewell = board.adoptFarewell(at: now)
-    actions.writes.append(farewell)
-    stopping = .storing(farewell.ticket)
-    deadlines.set(.stop, now + options.storagePatience)
+    let shutdownWrite = timerTable.makeShutdownWrite(at: now)
+    actions.writes.append(shutdownWrite)
+    stopping = .storing(shutdownWrite.ticket)
+    deadlines.set(.stop, now + options.shutdownFlushTimeout)
   }
 
-  /// Whether it waits for nothing more than the disk.
+  /// True once the server is stopping.
   var isStopping: Bool {
     if case .no = stopping { false } else { true }
   }
@@ -230,24 +228,24 @@ struct Hub {
   mutating func finishStopping(at now: Instant, _ actions: inout HubActions) {
     guard case .storing = stopping else { return }
     stopping = .drained
-    actions.writes += board.markUndelivered(at: now)
+    actions.writes += timerTable.markUndelivered(at: now)
     deadlines.remove(.stop)
     deadlines.remove(.wallClock)
-    endTurns(&actions)
+    refuseQueuedWork(&actions)
     actions.transport.append(.stop)
   }
 }
 
-/// How a hub is set up.
+/// The hub's settings.
 public struct HubOptions: Sendable {
   /// Names the program in `hello`, as in `timersync/1.0.0`.
   public var serverName = "timersync/\(Version.text)"
   /// New at each start.
   public var epoch: String
-  /// What a visitor without a token may do; nil: everything until there are tokens, nothing from then on.
+  /// The role of a visitor without a token; nil: full control until there are tokens, nothing from then on.
   public var anonymousRole: Role?
   /// nil when there is no file of tokens.
-  var tokens: TokenBook?
+  var tokens: TokenTable?
   public var timersMax = 10_000
   public var subscriptionsMax = 1_000
   /// Requests a second on one connection.
@@ -256,24 +254,25 @@ public struct HubOptions: Sendable {
   var httpRequests = RequestBudget.Limits()
   /// Requests a second of one token, or of all visitors of one address, over all connections.
   var sharedRequests: RequestBudget.Limits { requests.times(10) }
-  /// What one address may cost by handshakes and wrong tokens: thousands of screens that come back at once are let in.
-  var arrivals: RequestBudget.Limits {
+  /// The limit on one address' handshakes and wrong tokens; high enough for thousands of screens that reconnect at
+  /// once.
+  var handshakes: RequestBudget.Limits {
     RequestBudget.Limits(perSecond: max(10_000, sharedRequests.perSecond))
   }
   /// Ticks of single timers a second on channels that one token, or the visitors of one address, have opened.
   var ticksMax = 20_000
   /// Replies that one connection may wait for; with so many it is not read until half of them are out.
   public var repliesMax = 64
-  /// Changes that may wait for the disk in all; with so many, who asks for one more is not read until half
-  /// of them are durable.
+  /// The number of changes that may wait for the disk in all. At the limit, connections that request another one are
+  /// not read until half of them are durable.
   public var pendingMax = 4_096
   public var titleBytesMax = TimerLimits.titleBytesMax
   public var warningsMax = TimerLimits.warningsMax
-  /// Whether a GET may change a timer, for button boxes that can only open a URL.
+  /// True if a GET may change a timer, for button boxes that can only open a URL.
   public var allowsGet = false
-  /// How long a server that stops waits for its disk.
-  var storagePatience: Seconds = 2
-  /// Who may speak to the server by HTTP.
+  /// How long a stopping server waits for its disk.
+  var shutdownFlushTimeout: Seconds = 2
+  /// The rules for hosts and origins.
   public var access = AccessRules()
 
   public init(epoch: String) {
@@ -281,7 +280,7 @@ public struct HubOptions: Sendable {
   }
 }
 
-/// What is counted for the metrics.
+/// Counts for the metrics.
 struct Counters: Equatable {
   var messagesReceived = 0
   var changesMade = 0
@@ -289,40 +288,40 @@ struct Counters: Equatable {
   var broadcasts = 0
   var connectionsOpened = 0
   var wrongTokens = 0
-  var dismissals: [Dismissal: Int] = [:]
-  var timesHeldBack = 0
+  var closedConnections: [CloseReason: Int] = [:]
+  var readingPauses = 0
   var clockSteps = 0
 }
 
-/// Crossings of zero that happened while the server was down; whoever comes soon after the start is told.
+/// Crossings of zero that happened while the server was down. Clients that connect soon after the start receive them.
 struct LateEnds {
   let startedAt: Instant
   private var ends: [TimerID: [Instant]] = [:]
 
-  /// How long after the start newcomers are told.
-  static let told: Seconds = 60
+  /// How long after the start new connections receive late ends.
+  static let replayWindow: Seconds = 60
 
   init(startedAt: Instant) {
     self.startedAt = startedAt
   }
 
-  mutating func note(_ id: TimerID, endedAt: Instant) {
+  mutating func add(_ id: TimerID, endedAt: Instant) {
     let known = ends[id] ?? []
     guard !known.contains(endedAt) else { return }
     ends[id] = (known + [endedAt]).suffix(TimerEnd.kept)
   }
 
-  /// A timer that is gone tells nothing.
-  mutating func forget(_ id: TimerID) {
+  /// Removes the ends of a removed timer.
+  mutating func remove(_ id: TimerID) {
     ends[id] = nil
   }
 
-  /// Each timer of these with its ends, sorted by name. What it costs grows with what is asked for: after a restart
-  /// all clients ask at once, most of them for one timer each.
+  /// The ends of the selected timers, sorted by name. The cost grows with the selection: after a restart all clients
+  /// ask at once, most of them for one timer each.
   func among(
     _ selection: TimerSelection, at now: Instant
   ) -> [(id: TimerID, ends: [Instant])] {
-    guard !ends.isEmpty, isEarly(now) else { return [] }
+    guard !ends.isEmpty, isWithinReplayWindow(now) else { return [] }
     let ids =
       switch selection {
       case .all: Set(ends.keys)
@@ -331,8 +330,8 @@ struct LateEnds {
     return ids.sorted().map { (id: $0, ends: ends[$0] ?? []) }
   }
 
-  /// Whether newcomers are told still.
-  func isEarly(_ now: Instant) -> Bool {
-    now < startedAt + Self.told
+  /// Returns whether new connections still receive late ends.
+  func isWithinReplayWindow(_ now: Instant) -> Bool {
+    now < startedAt + Self.replayWindow
   }
 }

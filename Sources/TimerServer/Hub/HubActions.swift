@@ -2,15 +2,15 @@ import TimerCore
 import TimerStorage
 import WebSocketTransport
 
-/// What the hub wants done.
+/// The hub's requests to the transport, the disk and the log.
 struct HubActions {
   var transport: [TransportAction] = []
   /// For the disk's thread, in their order.
   var writes: [TimerWrite] = []
   var log: [LogLine] = []
-  /// What was refused, for the log to tell in few lines.
+  /// Refusals, for the log to summarize.
   var refusals: [RefusalReason] = []
-  /// How many bytes were sent to single connections.
+  /// The number of bytes sent to single connections.
   private(set) var sentBytes = 0
 
   mutating func send(_ text: [UInt8], to connection: ConnectionID) {
@@ -32,19 +32,20 @@ struct HubActions {
   }
 }
 
-/// What happens to the hub.
+/// The hub's input.
 enum HubEvent {
   case transport(TransportEvent)
-  case disk(DiskNote)
+  case disk(DiskEvent)
   /// The file of tokens holds these now; nil when it is gone.
-  case tokens(TokenBook?)
+  case tokens(TokenTable?)
   /// The wall clock is so far ahead of the server clock from here on.
   case wallOffset(Seconds)
 }
 
 extension Frame {
   /// Messages that go out together; there is at least one.
-  init(_ texts: [[UInt8]], replaces: UInt64? = nil) {
-    self.init(texts.first ?? [], further: Array(texts.dropFirst()), replaces: replaces)
+  init(_ texts: [[UInt8]], replacementKey: UInt64? = nil) {
+    self.init(
+      texts.first ?? [], additional: Array(texts.dropFirst()), replacementKey: replacementKey)
   }
 }

@@ -1,34 +1,34 @@
 import TimerCore
 import TimerStorage
 
-/// Files that hold no timer, so that nobody takes a damaged timer for one that never was.
+/// Files that hold no timer, so that a damaged timer is not taken for one that never existed.
 struct Quarantine {
-  /// By file name, for whoever asks how the server is.
+  /// The faults by file name, for the health page.
   private(set) var faults: [FileName: FileFault] = [:] {
     didSet { version += 1 }
   }
   /// Another one whenever the faults are others.
   private(set) var version = 0
-  /// Timers whose loss nobody who starts them was told of yet.
-  private var untold: Set<TimerID> = []
+  /// Lost timers whose loss was not reported to anyone who starts them.
+  private var unreportedLosses: Set<TimerID> = []
 
   init(_ contents: TimerFolder.Contents) {
     for fault in contents.faults {
       faults[fault.fileName] = fault
-      if fault.fault.isDamage, let id = fault.timer { untold.insert(id) }
+      if fault.fault.isDamage, let id = fault.timer { unreportedLosses.insert(id) }
     }
     // The log had these though their files were damaged.
-    untold.subtract(contents.timers.map(\.timer.id))
+    unreportedLosses.subtract(contents.timers.map(\.timer.id))
   }
 
   /// A file was damaged while its timer is held in memory.
-  mutating func note(_ fault: FileFault) {
+  mutating func add(_ fault: FileFault) {
     faults[fault.fileName] = fault
   }
 
-  /// Why this timer was lost, the first time that somebody wants to start it.
-  mutating func tell(_ id: TimerID) -> String? {
-    guard untold.remove(id) != nil else { return nil }
+  /// Returns why this timer was lost, for the first request to start it.
+  mutating func reportLoss(of id: TimerID) -> String? {
+    guard unreportedLosses.remove(id) != nil else { return nil }
     return faults.values.first { $0.timer == id }.map { "\($0.fault)" }
   }
 
@@ -41,9 +41,9 @@ struct Quarantine {
   }
 
   /// The timer has a file again.
-  mutating func forget(_ id: TimerID) {
+  mutating func remove(_ id: TimerID) {
     guard !faults.isEmpty else { return }
-    untold.remove(id)
+    unreportedLosses.remove(id)
     guard faults.values.contains(where: { $0.timer == id }) else { return }
     faults = faults.filter { $0.value.timer != id }
   }

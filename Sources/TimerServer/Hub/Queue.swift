@@ -1,4 +1,4 @@
-/// First in, first out; what is at the front is taken in constant time, however many there are.
+/// A first-in, first-out queue; taking the first element takes constant time, however many there are.
 struct Queue<Element> {
   private var elements: [Element?] = []
   private var head = 0
@@ -9,13 +9,13 @@ struct Queue<Element> {
     elements.append(element)
   }
 
-  mutating func takeFirst() -> Element? {
+  mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
     let first = elements[head]
     elements[head] = nil
     head += 1
     if head == elements.count {
-      // What a long row took is given back.
+      // A long queue's memory is freed.
       elements = []
       head = 0
     } else if head * 2 >= elements.count {

@@ -1,7 +1,7 @@
 import TimerCore
 
-/// Which timers came to zero last, by the revisions of their crossings: a client that returns is sent what it missed
-/// without a look at each timer.
+/// The timers that crossed zero last, by the revisions of their crossings: a client that returns is sent what it missed
+/// without a search through all timers.
 struct RecentEnds {
   private var ends: [(revision: Int, id: TimerID)]
   /// All crossings above this revision are in the list.

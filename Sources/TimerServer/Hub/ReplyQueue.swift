@@ -11,12 +11,12 @@ struct ReplyQueue {
     /// Waits for the disk.
     case awaited
     case ready(ServerMessage)
-    /// Asks for a state: looked up when its turn comes, when all before it is durable, and judged by what the
-    /// connection was allowed when it asked.
+    /// Reads a state. It is looked up when everything before it is durable, with the grant that the connection had when
+    /// it sent the request.
     case deferred(ClientMessage, receivedAt: Instant, Grant)
     /// A subscription that the URL asked for.
-    case wished(Subscription, Grant)
-    /// Makes no sense; the timer's state stands beside the error, as of its turn.
+    case initialSubscription(Subscription, Grant)
+    /// The request was invalid; the timer's state is read when the reply is sent.
     case malformed(MalformedMessage, Grant)
   }
 
@@ -29,7 +29,7 @@ struct ReplyQueue {
     return firstPlace + entries.count - 1
   }
 
-  /// What was awaited at a place is there.
+  /// Sets the reply for a place that waits for the disk.
   mutating func resolve(_ place: Int, _ message: ServerMessage) {
     precondition(place >= firstPlace, "a reply is resolved once")
     entries[place - firstPlace] = .ready(message)
@@ -38,7 +38,7 @@ struct ReplyQueue {
   var first: Entry? { entries.first }
 
   /// Takes the first entry unless it still waits for the disk.
-  mutating func takeFirst() -> Entry? {
+  mutating func popFirst() -> Entry? {
     switch entries.first {
     case nil, .awaited?: return nil
     case let entry?:
@@ -48,11 +48,11 @@ struct ReplyQueue {
     }
   }
 
-  /// Whether the message of the first entry is known.
+  /// True if the first reply is known.
   var isFirstReady: Bool {
     if case .ready? = entries.first { true } else { false }
   }
 
-  /// Whether the reply of this place has not gone out.
+  /// Returns whether the reply of this place has not gone out.
   func holds(_ place: Int) -> Bool { place >= firstPlace }
 }

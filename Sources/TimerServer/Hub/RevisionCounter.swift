@@ -8,8 +8,8 @@ struct RevisionCounter {
   /// The last one that was given, or the highest that may have been given by a server before.
   private(set) var last: Int
   private var ceiling: Int
-  /// What the disk was seen to hold: a write may fail while others that were decided after it do not, so each one
-  /// carries the record until one of them is durable.
+  /// The ceiling that is known to be on the disk. A write may fail while later ones succeed, so each one carries the
+  /// record until one of them is durable.
   private var storedCeiling: Int
 
   private static let step = 100
@@ -20,15 +20,15 @@ struct RevisionCounter {
     storedCeiling = record.revisionCeiling
   }
 
-  /// Another folder is on the disk, with this record; the count goes on above all that was given for either.
-  mutating func beginAnew(_ record: ServerRecord) {
+  /// Continues on another folder with this record; later revisions are above all that either has issued.
+  mutating func reset(to record: ServerRecord) {
     last = max(last, record.revisionCeiling)
     storedCeiling = record.revisionCeiling
     ceiling = last > record.revisionCeiling ? last + Self.step : record.revisionCeiling
   }
 
   /// A revision that was found on the disk.
-  mutating func note(_ revision: Int) {
+  mutating func raise(to revision: Int) {
     last = max(last, revision)
   }
 
@@ -38,20 +38,22 @@ struct RevisionCounter {
     return last
   }
 
-  /// What to write beside the next change; nil while the disk's copy will do.
+  /// The record to write with the next change; nil while the one on the disk is enough.
   ///
-  /// A named removal, and a named change of nothing, always go with one: they leave no file that could tell the disk's
-  /// register of them.
+  /// A removal with an idempotency key, and such a change of no timer, always come with a record: no timer's file could
+  /// hold the key.
   func recordIfDue(
-    _ clock: ClockReading, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+    _ clock: ClockReading, removals: [ServerRecord.Removal] = [],
+    unchanged: IdempotencyRecord? = nil
   ) -> ServerRecord? {
     guard !removals.isEmpty || unchanged != nil || ceiling != storedCeiling else { return nil }
     return record(clock, removals: removals, unchanged: unchanged)
   }
 
-  /// What to write, due or not.
+  /// The record to write, due or not.
   func record(
-    _ clock: ClockReading, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+    _ clock: ClockReading, removals: [ServerRecord.Removal] = [],
+    unchanged: IdempotencyRecord? = nil
   ) -> ServerRecord {
     ServerRecord(
       revisionCeiling: ceiling, removals: removals, unchanged: [unchanged].compactMap(\.self),
@@ -62,24 +64,24 @@ struct RevisionCounter {
     storedCeiling = max(storedCeiling, record.revisionCeiling)
   }
 
-  /// What to write last: the count goes on without a gap.
-  mutating func farewell(_ clock: ClockReading) -> ServerRecord {
+  /// The last record of a server that stops: the next one continues without a gap.
+  mutating func shutdownRecord(_ clock: ClockReading) -> ServerRecord {
     ceiling = last
     return ServerRecord(revisionCeiling: last, clock: clock)
   }
 }
 
-extension AnsweredRequest {
-  /// How long a request is known by its name.
-  static let remembered: Seconds = 600
+extension IdempotencyRecord {
+  /// How long an idempotency key is remembered.
+  static let retention: Seconds = 600
   /// So many of one timer are kept in its file.
-  private static let keptInFile = 24
+  private static let perTimerMax = 24
 
   /// The ones to keep in a timer's file, the newest included.
   static func keeping(
-    _ older: [AnsweredRequest], and newest: AnsweredRequest, at now: Instant
-  ) -> [AnsweredRequest] {
-    let oldest = (now - remembered).sinceEpoch.inSeconds
-    return (older.filter { $0.at >= oldest } + [newest]).suffix(keptInFile)
+    _ older: [IdempotencyRecord], and newest: IdempotencyRecord, at now: Instant
+  ) -> [IdempotencyRecord] {
+    let oldest = (now - retention).sinceEpoch.inSeconds
+    return (older.filter { $0.at >= oldest } + [newest]).suffix(perTimerMax)
   }
 }

@@ -1,11 +1,10 @@
 import Foundation
 import TimerCore
 
-/// The one place that asks what time it is.
+/// The only source of the current time.
 ///
-/// The server clock begins at the wall clock's time, when the server starts; from then on the boot-time clock
-/// counts, which goes on while the machine sleeps and which nobody steps. How far the wall clock has gone from it
-/// since is told beside.
+/// The server clock starts at the wall clock's time. From then on it follows the boot-time clock, which keeps running
+/// while the machine sleeps and is never stepped. The wall clock's offset from it is tracked separately.
 struct ServerClock {
   let anchor: ClockAnchor
   private let wall: () -> WallTime
@@ -55,12 +54,12 @@ struct ServerClock {
 
 /// The wall clock, and the boot time right before it.
 ///
-/// What lies between the two readings moves every timer over a restart, and a busy machine may do something else
-/// there: so the wall clock is read between two readings of the boot time, and again while these are apart.
+/// A delay between the two readings would move every timer at a restart. So the wall clock is read between two readings
+/// of the boot time, and again while those are too far apart.
 private struct ClockSample {
   let wall: WallTime
   let boot: Seconds
-  /// How long after `boot` the wall clock was read at the latest.
+  /// The longest time after `boot` at which the wall clock may have been read.
   let gap: Seconds
 
   private static let readingsMax = 20
@@ -85,7 +84,7 @@ struct WallClockMonitor {
   private let clock: ServerClock
   private var sampledAt: Instant
 
-  /// Two looks are at least so far apart, however often somebody asks.
+  /// The shortest time between two samples.
   private static let pause: Seconds = 0.5
   /// Below this it is the noise of two clocks that are read one after the other. A slow drift adds up to it.
   static let changeMin: Seconds = 0.05
@@ -120,7 +119,7 @@ struct ClockAnchor: Equatable {
     start.server + (boot - start.boot)
   }
 
-  /// What the clocks said at an instant of the server clock.
+  /// The clocks' readings at an instant of the server clock.
   func reading(at now: Instant) -> ClockReading {
     ClockReading(
       server: now, boot: start.boot + (now - start.server), bootID: start.bootID,

@@ -2,37 +2,37 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// What the server knows of one connection. One object, which a message is handed through by: a value would be
-/// looked up and copied at each step.
+/// The server's state for one connection. It is an object, because a value would be looked up and copied at each step
+/// of a message.
 final class Session {
   let id: ConnectionID
   /// Where it comes from, for the log.
   let address: String
-  /// The network of that address, whose visitors without a token share a quota of idempotency keys.
+  /// The network of that address; its visitors without a token share a quota of idempotency keys.
   let network: String
   private(set) var grant: Grant
   var budget: RequestBudget
-  var owed = ReplyQueue()
-  /// Tokens that it sent and nobody knows.
+  var replies = ReplyQueue()
+  /// The number of unknown tokens that it sent.
   var wrongTokens = 0
-  /// Subscriptions to single timers, each with its interval; zero hears changes only.
+  /// Subscriptions to single timers with their intervals; zero means changes only.
   private(set) var intervals: [TimerID: Seconds] = [:]
   /// The subscription to every timer.
   private(set) var intervalOfAll: Seconds?
-  /// Whether its ticks of every timer come in parts.
-  private(set) var hearsParts = false
-  /// What it may ask for before that counts for all connections of its payer: so many cheap requests, and one full set,
-  /// so that all screens of a building can come back at once.
-  var welcome = Welcome()
-  /// Whether its next request waits for its turn.
-  var awaitsTurn = false
-  /// Whether it is among those who get a turn, though what it was for may have been answered before.
-  var isInTurns = false
-  /// Timers whose late ends it was sent already.
-  var heardEnds: Set<TimerID> = []
-  /// How far it had followed timers that it no longer hears: it was sent every end up to these revisions.
-  private var followed: [TimerID: Int] = [:]
-  private var followedAll: (scope: TimerScope, revision: Int)?
+  /// True if it receives the ticks of all timers in parts.
+  private(set) var wantsParts = false
+  /// Requests that do not count against the budget that its payer's connections share: some cheap ones and one full
+  /// set, so that all screens of a building can reconnect at once.
+  var initialAllowance = InitialAllowance()
+  /// True if its next reply waits in the queue.
+  var isReplyQueued = false
+  /// True if the queue has a job for it, even if its reply has been sent meanwhile.
+  var hasQueuedJob = false
+  /// Timers whose late ends it has received.
+  var sentEnds: Set<TimerID> = []
+  /// Timers that it is no longer subscribed to, with the revisions up to which it has received every end.
+  private var deliveredRevisions: [TimerID: Int] = [:]
+  private var deliveredToAll: (scope: TimerScope, revision: Int)?
 
   init(
     id: ConnectionID, address: String, network: String, grant: Grant, budget: RequestBudget
@@ -44,23 +44,23 @@ final class Session {
     self.budget = budget
   }
 
-  /// It may do something else from here on; what it may not see any more it no longer hears.
+  /// Replaces the grant, and ends subscriptions that it does not cover.
   func accept(_ grant: Grant, at revision: Int) {
-    if intervalOfAll != nil { followedAll = (self.grant.scope, revision) }
+    if intervalOfAll != nil { deliveredToAll = (self.grant.scope, revision) }
     self.grant = grant
     for id in intervals.keys where !grant.shows(id) {
       intervals[id] = nil
-      followed[id] = revision
+      deliveredRevisions[id] = revision
     }
     forgetOldest()
   }
 
-  /// The highest revision up to which it was sent every end of a timer; nil when it never heard of it. `published` is the
-  /// highest of all by now.
-  func followedRevision(of id: TimerID, published: Int) -> Int? {
-    if hears(id) { return published }
-    let all = followedAll.flatMap { $0.scope.contains(id) ? $0.revision : nil }
-    guard let one = followed[id] else { return all }
+  /// The highest revision up to which it has received every end of a timer; nil if it was never subscribed to it.
+  /// `published` is the highest revision of all.
+  func deliveredRevision(of id: TimerID, published: Int) -> Int? {
+    if isSubscribed(to: id) { return published }
+    let all = deliveredToAll.flatMap { $0.scope.contains(id) ? $0.revision : nil }
+    guard let one = deliveredRevisions[id] else { return all }
     return max(one, all ?? one)
   }
 
@@ -73,7 +73,7 @@ final class Session {
     intervals.count + (intervalOfAll == nil ? 0 : 1)
   }
 
-  /// How many there would be after subscribing to these too.
+  /// The number of subscriptions after adding these.
   func subscriptionCount(with selection: TimerSelection) -> Int {
     switch selection {
     case .all: intervals.count + 1
@@ -82,8 +82,8 @@ final class Session {
     }
   }
 
-  /// Whether it is subscribed to this timer, alone or with all.
-  func hears(_ id: TimerID) -> Bool {
+  /// Returns whether it is subscribed to this timer, alone or with all.
+  func isSubscribed(to id: TimerID) -> Bool {
     intervals[id] != nil || intervalOfAll != nil && grant.scope.contains(id)
   }
 
@@ -91,7 +91,7 @@ final class Session {
     switch selection {
     case .all:
       intervalOfAll = interval
-      hearsParts = inParts
+      wantsParts = inParts
     case .timers(let ids): for id in ids { intervals[id] = interval }
     }
   }
@@ -100,27 +100,30 @@ final class Session {
   func unsubscribe(_ selection: TimerSelection, at revision: Int) {
     switch selection {
     case .all:
-      if intervalOfAll != nil { followedAll = (grant.scope, revision) }
-      for id in intervals.keys { followed[id] = revision }
+      if intervalOfAll != nil { deliveredToAll = (grant.scope, revision) }
+      for id in intervals.keys { deliveredRevisions[id] = revision }
       intervalOfAll = nil
       intervals = [:]
     case .timers(let ids):
-      for id in ids where intervals.removeValue(forKey: id) != nil { followed[id] = revision }
+      for id in ids where intervals.removeValue(forKey: id) != nil {
+        deliveredRevisions[id] = revision
+      }
     }
     forgetOldest()
   }
 
-  /// Keeps what it heard last, however many names it goes through. What is forgotten may be sent to it again.
+  /// Keeps the newest revisions, however many timers it subscribes to. Ends of the others may be sent to it again.
   private func forgetOldest() {
-    guard followed.count > 2 * Self.followedMax else { return }
-    let newest = followed.sorted { $0.value > $1.value }.prefix(Self.followedMax)
-    followed = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
+    guard deliveredRevisions.count > 2 * Self.deliveredRevisionsMax else { return }
+    let newest = deliveredRevisions.sorted { $0.value > $1.value }.prefix(
+      Self.deliveredRevisionsMax)
+    deliveredRevisions = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
   }
 
   /// So many names are kept at least.
-  private static let followedMax = 1_000
+  private static let deliveredRevisionsMax = 1_000
 
-  /// The channels that its subscriptions come to. Who hears all hears each change once; all are those that
+  /// The channels of its subscriptions. A subscriber to all timers receives each change once; all timers are those that
   /// it may see.
   var channels: Set<Channel> { channels(touchedBy: .all) }
 
@@ -134,7 +137,7 @@ final class Session {
         channels.insert(.changes(.every(grant.scope)))
         if intervalOfAll > .zero {
           channels.insert(
-            .ticks(.every(grant.scope), every: intervalOfAll, inParts: hearsParts))
+            .ticks(.every(grant.scope), every: intervalOfAll, inParts: wantsParts))
         }
       }
       for id in intervals.keys { addChannels(of: id, to: &channels) }
@@ -164,20 +167,20 @@ final class Session {
   }
 }
 
-/// What a new connection may ask for before that counts for all connections of its payer.
-struct Welcome {
+/// A new connection's allowance before its requests count for all connections of its payer.
+struct InitialAllowance {
   private var requestsLeft = 16
   private var hasFullSet = false
 
-  /// Whether a request of so many units is one of the first.
-  mutating func takes(_ cost: Int) -> Bool {
+  /// Returns whether a request of so many units is one of the first.
+  mutating func spend(_ cost: Int) -> Bool {
     guard requestsLeft >= cost else { return false }
     requestsLeft -= cost
     return true
   }
 
-  /// Whether this is the first full set.
-  mutating func takesFullSet() -> Bool {
+  /// Returns whether this is the first full set.
+  mutating func spendFullSet() -> Bool {
     defer { hasFullSet = true }
     return !hasFullSet
   }

@@ -17,7 +17,7 @@ struct SortedNames {
     }
   }
 
-  /// How many are in a scope.
+  /// The number of names in a scope.
   func count(in scope: TimerScope) -> Int {
     places(in: scope).reduce(0) { $0 + $1.count }
   }
@@ -60,7 +60,7 @@ struct SortedNames {
     return place(in: names.indices) { $0 < name }
   }
 
-  /// The first place in a range whose name is not one of those, which all stand at its beginning.
+  /// The first place in a range for which `isBefore` is false; it is true for a prefix of the range.
   private func place(in range: Range<Int>, after isBefore: (TimerID) -> Bool) -> Int {
     var range = range
     while !range.isEmpty {

@@ -2,13 +2,13 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// What a client subscribes to.
+/// A client's subscription.
 struct Subscription: Equatable {
   let selection: TimerSelection
   let interval: Seconds
-  /// How far it had followed the server before; the ends that it missed since are sent again.
+  /// The point up to which it had followed the server; ends that it missed since are sent again.
   let since: HistoryPoint?
-  /// Whether it is to be sent no long message.
+  /// True if it wants long messages in parts.
   let inParts: Bool
 
   init(
@@ -21,9 +21,8 @@ struct Subscription: Equatable {
     self.inParts = inParts
   }
 
-  /// The interval that it gets: ticks of every timer are made twenty times a second at most, whoever asks for which
-  /// intervals.
-  var intervalGiven: Seconds {
+  /// The interval in effect: ticks of all timers are sent at most twenty times a second.
+  var effectiveInterval: Seconds {
     guard case .all = selection, interval > .zero else { return interval }
     let steps = (interval.microseconds + Self.step.microseconds / 2) / Self.step.microseconds
     return max(Self.step * steps, ClientRequest.intervals.lowerBound)
@@ -33,7 +32,7 @@ struct Subscription: Equatable {
   private static let step: Seconds = 0.05
 }
 
-/// The subscription that a WebSocket's URL asks for: `?timer=NAME&timer=NAME&interval=SECONDS&since=HISTORY:REVISION&parts=1`.
+/// The subscription in a WebSocket's URL: `?timer=NAME&timer=NAME&interval=SECONDS&since=HISTORY:REVISION&parts=1`.
 struct SubscriptionQuery: Equatable {
   let subscription: Subscription
 
@@ -57,7 +56,7 @@ struct SubscriptionQuery: Equatable {
     var ids: [TimerID] = []
     for name in names {
       guard let id = TimerID(name) else {
-        throw ErrorReply(.badRequest, "\"timer\" in the URL is no timer's name: \(TimerID.rule)")
+        throw ErrorReply(.badRequest, "\"timer\" in the URL is not a valid name: \(TimerID.rule)")
       }
       ids.append(id)
     }
@@ -70,7 +69,7 @@ struct SubscriptionQuery: Equatable {
   private static func parts(_ items: [QueryItem]) throws(ErrorReply) -> Bool {
     guard let item = items.first else { return false }
     guard items.count == 1, item.value == "1" || item.value == "0" else {
-      throw ErrorReply(.badRequest, "\"parts\" in the URL has to be one 1 or 0")
+      throw ErrorReply(.badRequest, "\"parts\" in the URL has to be 1 or 0, once")
     }
     return item.value == "1"
   }

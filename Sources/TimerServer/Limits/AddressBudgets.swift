@@ -1,15 +1,15 @@
 import TimerCore
 
-/// How much each address may ask for by HTTP, where a connection is too easily made anew.
+/// The request budgets of addresses: over HTTP a new connection is too cheap to count by.
 typealias AddressBudgets = BudgetTable<String>
 
-/// One budget for each of those who ask, whatever connections they ask by.
+/// One budget for each key, over all connections.
 struct BudgetTable<Key: Hashable> {
   private let limits: RequestBudget.Limits
   private var budgets: [Key: RequestBudget] = [:]
   private var sweepAt = Self.sweepMin
 
-  /// How many are remembered before those that have been calm are forgotten.
+  /// The number of budgets kept before full ones are removed.
   private static var sweepMin: Int { 1_024 }
 
   init(_ limits: RequestBudget.Limits) {
@@ -19,9 +19,9 @@ struct BudgetTable<Key: Hashable> {
   var count: Int { budgets.count }
 
   /// Counts one request; false when it is one too many.
-  mutating func take(for key: Key, cost: Int = 1, at now: Instant) -> Bool {
+  mutating func consume(for key: Key, cost: Int = 1, at now: Instant) -> Bool {
     makeRoom(for: key, at: now)
-    return budgets[key, default: RequestBudget(limits, at: now)].take(cost: cost, at: now)
+    return budgets[key, default: RequestBudget(limits, at: now)].consume(cost: cost, at: now)
       == .granted
   }
 
@@ -32,7 +32,7 @@ struct BudgetTable<Key: Hashable> {
     budgets[key, default: RequestBudget(limits, at: now)].charge(cost, at: now)
   }
 
-  /// Whether nothing is granted to this one now.
+  /// Returns whether nothing is granted to this one now.
   func isOverdrawn(_ key: Key, at now: Instant) -> Bool {
     budgets[key]?.isOverdrawn(at: now) ?? false
   }
@@ -41,8 +41,8 @@ struct BudgetTable<Key: Hashable> {
     if budgets.count >= sweepAt, budgets[key] == nil { sweep(at: now) }
   }
 
-  /// Who could send a whole burst again needs no remembering. Walked once per doubling at most, so that many
-  /// addresses cost no more each than few.
+  /// Removes full budgets. This happens at most once each time their number doubles, so that the cost for each address
+  /// stays constant.
   private mutating func sweep(at now: Instant) {
     budgets = budgets.filter { !$0.value.isFull(at: now) }
     sweepAt = max(Self.sweepMin, budgets.count * 2)

@@ -2,7 +2,7 @@ import Synchronization
 import TimerCore
 import WebSocketTransport
 
-/// Tells the log what was refused, by whichever thread.
+/// Logs refusals, from any thread.
 final class RefusalLog: Sendable {
   private let log: Log
   private let tally = Mutex(RefusalTally())
@@ -11,25 +11,25 @@ final class RefusalLog: Sendable {
     self.log = log
   }
 
-  /// Rare enough for a lock: a refusal costs whoever is refused more.
+  /// A lock is cheap enough: a refusal is rare, and costs its sender more.
   func add(_ reason: RefusalReason) {
     if let line = tally.withLock({ $0.add(reason) }) { write([line]) }
   }
 
-  /// What the one is answered who is refused so.
-  func told(_ refusal: AccessRefusal?) -> HTTPResponse? {
+  /// Records a refusal and returns its response; nil if there is none.
+  func record(_ refusal: AccessRefusal?) -> HTTPResponse? {
     guard let refusal else { return nil }
     add(.access(refusal))
     return refusal.response
   }
 
   /// To be called about once a second, which is when minutes end.
-  func tellDue(at now: Instant) {
+  func logDue(at now: Instant) {
     write(tally.withLock { $0.linesDue(at: now) })
   }
 
-  /// Tells the rest, at the end of the server.
-  func tellRest() {
+  /// Logs the rest when the server ends.
+  func logRest() {
     write(tally.withLock { $0.collect() })
   }
 

@@ -1,22 +1,22 @@
 import WebSocketTransport
 
-/// Why somebody was refused, as far as whoever runs the server may want to know.
+/// A reason for a refusal that may interest the operator.
 enum RefusalReason: Equatable, Sendable {
   case access(AccessRefusal)
   /// A change by GET, where none is taken.
   case getNotAllowed
   case noToken, wrongToken
-  case hasteOfConnection, hasteOfAddress, hasteTogether
+  case connectionRate, addressRate, sharedRate
   /// Handshakes and wrong tokens of one address.
-  case arrivals
+  case handshakeRate
   case tooManyTimers, tooManySubscriptions
   case transport(TransportRefusal)
 }
 
-/// What the log says about refusals that are told together.
+/// Refusals that share a line in the log.
 struct RefusalSubject: Hashable, Sendable {
   let level: LogLevel
-  /// What stands behind "was refused".
+  /// The text after "was refused".
   let words: String
   /// The kind of which there may be any number of subjects, since clients choose the words; nil: there is but one.
   let kind: Kind?
@@ -27,11 +27,11 @@ struct RefusalSubject: Hashable, Sendable {
   enum Kind: CaseIterable {
     case host, origin
 
-    /// What stands behind "was refused" for those that are not told by themselves.
+    /// The text after "was refused" for subjects without a line of their own.
     var others: String {
       switch self {
-      case .host: "for further Hosts; --host NAME lets a name of this server in"
-      case .origin: "for further Origins; --origin ORIGIN lets another site's pages in"
+      case .host: "for other Hosts; --host NAME adds a name of this server"
+      case .origin: "for other Origins; --origin ORIGIN allows another site's pages"
       }
     }
   }
@@ -42,41 +42,41 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(.warning, Self.words(host: field), .host)
     case .access(.origin(let field)):
       self.init(.warning, Self.words(origin: field), .origin)
-    case .access(.pressFromElsewhere):
+    case .access(.crossSiteChange):
       self.init(
         .warning,
-        "for asking from another site's page for a change by GET; a bookmark or a device may")
-    case .access(.guess):
+        "for a change by GET from another site's page; use a bookmark or a device")
+    case .access(.prefetch):
       self.init(
-        .info, "for asking for a change by GET ahead of need; nobody has opened that page yet")
+        .info, "for a change by GET in a prefetch; the page was not opened yet")
     case .getNotAllowed:
       self.init(
-        .warning, "for asking for a change by GET; start with --allow-get if a device can't POST")
+        .warning, "for a change by GET; start with --allow-get if a device can't POST")
     case .noToken:
       self.init(
         .warning,
-        "for want of a token; make one by 'timersync token add', or start with --anonymous view or "
-          + "--anonymous control to let visitors without one in")
+        "for a missing token; make one with 'timersync token add', or start with --anonymous view or "
+          + "--anonymous control to admit visitors without one")
     case .wrongToken:
       self.init(
         .warning,
-        "for a token that is not known, or no longer; 'timersync token list' shows those that are")
-    case .hasteOfConnection:
+        "for an unknown or ended token; 'timersync token list' shows the valid ones")
+    case .connectionRate:
       self.init(.warning, "for too many requests on one connection; --requests COUNT allows more")
-    case .hasteOfAddress:
+    case .addressRate:
       self.init(
         .warning,
         "for too many requests by HTTP of one address; --http-requests COUNT allows more")
-    case .hasteTogether:
+    case .sharedRate:
       self.init(
         .warning,
         "for too many requests of one token or address over all connections; --requests COUNT allows "
           + "ten times COUNT")
-    case .arrivals:
+    case .handshakeRate:
       self.init(
         .warning, "for too many handshakes or wrong tokens of one address at once", of: .connection)
     case .tooManyTimers:
-      self.init(.warning, "for one timer too many; --timers COUNT allows more")
+      self.init(.warning, "for too many timers; --timers COUNT allows more")
     case .tooManySubscriptions:
       self.init(
         .warning, "for too many subscriptions of one connection; --subscriptions COUNT allows more")
@@ -96,7 +96,7 @@ struct RefusalSubject: Hashable, Sendable {
   /// The line about a minute.
   func line(_ count: Int) -> LogLine { Self.line(count, level, noun, words) }
 
-  /// The line about all of a kind that are not told by themselves.
+  /// The line for all subjects of a kind that have no line of their own.
   static func line(_ count: Int, othersOf kind: Kind) -> LogLine {
     line(count, .warning, .request, kind.others)
   }
@@ -113,22 +113,22 @@ struct RefusalSubject: Hashable, Sendable {
 
   private static func words(host field: String) -> String {
     guard let host = Authority(field)?.host, host.text.utf8.count <= bytesMax else {
-      return "for the Host \(quoted(field)), which is no name of a host"
+      return "for the Host \(quoted(field)), which is not a host name"
     }
     // A name could be asked for with any port.
     return "for the Host \(quoted(host.text)); if that is this server, start it with --host "
-      + "\(host.text) to let it in"
+      + "\(host.text) to allow it"
   }
 
   private static func words(origin field: String) -> String {
     guard let origin = Origin(field), origin.text.utf8.count <= bytesMax else {
-      return "for the Origin \(quoted(field)), which is no site's"
+      return "for the Origin \(quoted(field)), which is not a site's"
     }
     return "for the Origin \(quoted(origin.text)); if its pages may use this server, start it with "
-      + "--origin \(origin.text) to let them in"
+      + "--origin \(origin.text) to allow them"
   }
 
-  /// The longest text of a client's that is told.
+  /// The longest text of a client that is quoted.
   private static let bytesMax = 80
 
   /// The beginning of what a client sent; it can't end the quotes, nor anything else.
@@ -149,12 +149,12 @@ struct RefusalSubject: Hashable, Sendable {
     case .tooManyConnections:
       self.init(
         .warning, "for too many WebSockets; --connections COUNT allows more", of: .connection)
-    case .tooManyOfAddress:
+    case .tooManyPerAddress:
       self.init(
         .warning,
         "for too many connections of one address; --connections-per-address COUNT allows more",
         of: .connection)
-    case .tooManyRequests:
+    case .tooManyHTTPConnections:
       self.init(
         .warning, "for too many connections by HTTP; --http-connections COUNT allows more",
         of: .connection)
@@ -166,15 +166,15 @@ struct RefusalSubject: Hashable, Sendable {
         of: .connection)
     case .slowWebSocket:
       self.init(
-        .warning, "for not reading its replies; --unread-bytes COUNT lets more of them wait",
+        .warning, "for not reading its replies; --unread-bytes COUNT allows more",
         of: .connection)
-    case .unreadInAll:
+    case .unreadBytesTotal:
       self.init(
         .warning,
-        "for the most that waited for any reader; --unread-bytes-total COUNT lets more wait",
+        "for the most unread bytes of all readers; --unread-bytes-total COUNT allows more",
         of: .connection)
     case .stalled:
-      self.init(.info, "for taking nothing of what waited for it", of: .connection)
+      self.init(.info, "for reading nothing of what waited for it", of: .connection)
     case .headTooLong: self.init(.warning, "for too long a head; --header-bytes COUNT allows more")
     case .bodyTooLong: self.init(.warning, "for too long a body; --message-bytes COUNT allows more")
     case .messageTooLong:
@@ -184,15 +184,15 @@ struct RefusalSubject: Hashable, Sendable {
       self.init(.warning, "for a binary message; messages are text", of: .connection)
     case .tlsHandshake:
       self.init(
-        .info, "for speaking no TLS, or none that is spoken here; come by https:// and wss://",
+        .info, "for using no TLS, or an unsupported version; use https:// and wss://",
         of: .connection)
     case .webSocketHandshake:
       self.init(
         .info,
-        "for a malformed handshake of a WebSocket; a proxy in front has to hand on Upgrade and Connection"
+        "for a malformed WebSocket handshake; a proxy has to forward Upgrade and Connection"
       )
     case .malformedRequest: self.init(.info, "for being malformed")
-    case .silent: self.init(.info, "for not answering a ping", of: .connection)
+    case .pingTimeout: self.init(.info, "for not answering a ping", of: .connection)
     }
   }
 }

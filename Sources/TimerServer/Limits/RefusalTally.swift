@@ -1,25 +1,25 @@
 import TimerCore
 
-/// How often what was refused, so that the log tells it once a minute and not each time.
+/// Counts refusals, so that the log gets a summary a minute instead of a line for each.
 ///
-/// The first of a subject is told at once, and those that follow at the end of the minute. A subject that was quiet for a
-/// minute is a first one again. Clients choose what they send, so only so many subjects of a kind are told apart.
+/// The first refusal of a subject is logged at once, and later ones at the end of the minute. After a quiet minute the
+/// next one is a first again. Since clients choose what they send, the number of subjects of a kind is limited.
 struct RefusalTally {
   private var counts: [RefusalSubject: Count] = [:]
-  /// Those that are not told apart.
+  /// Refusals of subjects over the limit.
   private var others: [RefusalSubject.Kind: Int] = [:]
   private var countedSince: Instant?
 
   private struct Count {
     var all = 0
-    var told = 0
+    var logged = 0
   }
 
-  /// So many subjects of one kind are told apart.
+  /// The number of subjects of one kind with lines of their own.
   private static let subjectsMax = 8
   static let pause: Seconds = 60
 
-  /// Counts one; the line that tells of it when it is a first one.
+  /// Counts a refusal; returns a line if it is the subject's first.
   mutating func add(_ reason: RefusalReason) -> LogLine? {
     let subject = RefusalSubject(reason)
     if counts[subject] == nil {
@@ -28,7 +28,7 @@ struct RefusalTally {
         others[kind, default: 0] += 1
         return nil
       }
-      counts[subject] = Count(all: 1, told: 1)
+      counts[subject] = Count(all: 1, logged: 1)
       return subject.first
     }
     counts[subject]?.all += 1
@@ -46,16 +46,16 @@ struct RefusalTally {
     return collect()
   }
 
-  /// What is not told yet, in a steady order; subjects that were quiet are forgotten.
+  /// The lines that are not logged yet, sorted; quiet subjects are removed.
   mutating func collect() -> [LogLine] {
-    var lines = counts.filter { $0.value.all > $0.value.told }
+    var lines = counts.filter { $0.value.all > $0.value.logged }
       .map { $0.key.line($0.value.all) }
       .sorted { ($0.level.rawValue, $0.text) < ($1.level.rawValue, $1.text) }
     for kind in RefusalSubject.Kind.allCases {
       if let count = others[kind] { lines.append(RefusalSubject.line(count, othersOf: kind)) }
     }
     others = [:]
-    counts = counts.compactMapValues { $0.all > $0.told ? Count() : nil }
+    counts = counts.compactMapValues { $0.all > $0.logged ? Count() : nil }
     if counts.isEmpty { countedSince = nil }
     return lines
   }

@@ -1,7 +1,7 @@
 import TimerCore
 
-/// What one connection, one address or one principal may ask for: so much at once, and so much a second in the long
-/// run, in units of the work of one cheap request.
+/// A token bucket that limits a connection, an address or a principal: a burst, and a rate in the long run. Its unit is
+/// the work of one cheap request.
 struct RequestBudget {
   private let limits: Limits
   /// Millionths of a unit that may be asked for now; below zero after something that was larger than what was left.
@@ -12,10 +12,10 @@ struct RequestBudget {
 
   struct Limits: Equatable, Sendable {
     var perSecond = 1_000
-    /// What may come at once after a pause: a script that sends its whole list.
+    /// The number of units that may be spent at once after a pause, as by a script that sends its whole list.
     var burst: Int { perSecond * 5 }
-    /// Who goes on when so many were refused is sent away. At twice the rate allowed nobody is; who sends
-    /// as fast as it can gets here in a moment.
+    /// The number of refusals after which a connection is closed. At twice the allowed rate it is never reached; a
+    /// client that sends as fast as it can reaches it in a moment.
     var refusalsMax = 1_000
 
     /// So many times as much.
@@ -38,8 +38,8 @@ struct RequestBudget {
 
   /// Counts one request of so many units. One that is larger than the whole burst is granted when all of that is there,
   /// and leaves a debt.
-  mutating func take(cost: Int = 1, at now: Instant) -> Verdict {
-    grow(to: now)
+  mutating func consume(cost: Int = 1, at now: Instant) -> Verdict {
+    refill(to: now)
     guard left < Self.millionths(min(cost, limits.burst)) else {
       left = max(left - Self.millionths(cost), -Self.millionths(limits.burst))
       return .granted
@@ -48,11 +48,11 @@ struct RequestBudget {
     return refuse(cost: min(cost, Self.refusalCostMax))
   }
 
-  /// Counts what a request that was granted came to beside. It leaves a debt of one burst at most, so that nobody is
-  /// refused for longer than a few seconds.
+  /// Charges what a granted request costs beyond being read. The debt is limited to one burst, so that refusals last a
+  /// few seconds at most.
   mutating func charge(_ cost: Int, at now: Instant) {
     guard cost > 0 else { return }
-    grow(to: now)
+    refill(to: now)
     left = max(left - Self.millionths(cost), -Self.millionths(limits.burst))
   }
 
@@ -62,14 +62,14 @@ struct RequestBudget {
     return refused > Self.millionths(limits.refusalsMax) ? .exhausted : .refused
   }
 
-  /// Whether nothing can be granted now.
+  /// Returns whether nothing can be granted now.
   func isOverdrawn(at now: Instant) -> Bool {
     var later = self
-    later.grow(to: now)
+    later.refill(to: now)
     return later.left < Self.millionths(1)
   }
 
-  private mutating func grow(to now: Instant) {
+  private mutating func refill(to now: Instant) {
     // A microsecond brings a millionth of what a second brings.
     let passed = max(0, (now - countedAt).microseconds)
     guard passed > 0 else { return }
@@ -81,7 +81,7 @@ struct RequestBudget {
     refused = max(0, refused - grown)
   }
 
-  /// Whether a whole burst may come, and no refusal is remembered.
+  /// Returns whether a whole burst may come, and no refusal is remembered.
   func isFull(at now: Instant) -> Bool {
     let passed = max(0, (now - countedAt).microseconds)
     let missing = max(Self.millionths(limits.burst) - left, refused)

@@ -2,15 +2,15 @@ import TimerCore
 import TimerProtocol
 import WebSocketTransport
 
-/// What requests cost, in units of the work of one cheap request such as `get`: 10 to 15 µs of a processor.
+/// The costs of requests, in units of one cheap request such as `get`: 10 to 15 µs of CPU time.
 enum RequestCost {
   /// A connection, from the handshake to `hello`.
   static let handshake = 3
-  /// A token that nobody knows: its digest, a look at every token, a line in the log.
+  /// An unknown token: its digest, a comparison with every token, a line in the log.
   static let wrongToken = 50
   static let metrics = 8
 
-  /// Reading a message of so many bytes, whatever it says.
+  /// Reading a message of so many bytes.
   static func reading(_ byteCount: Int) -> Int {
     1 + byteCount / 1_000
   }
@@ -30,7 +30,7 @@ enum RequestCost {
     scope.patternCount / 4
   }
 
-  /// A message of so many bytes: that of eight states costs a unit.
+  /// Writing a message of so many bytes: one of eight states costs a unit.
   static func writing(_ byteCount: Int) -> Int {
     byteCount / 2_500
   }
@@ -39,7 +39,7 @@ enum RequestCost {
     8 + text.text.utf8.count / 7
   }
 
-  /// What costs more is done in turns.
+  /// The highest cost of work that is done at once, and not in the queue.
   static let cheapMax = 64
 
   /// About how long so many units take.
@@ -48,8 +48,8 @@ enum RequestCost {
   }
 }
 
-/// Who pays for requests, over all connections: the holders of one token, or all visitors without one that come from
-/// one address or IPv6 network.
+/// The payer for requests over all connections: a token, or all visitors without one from the same address or IPv6
+/// network.
 enum Payer: Hashable {
   case token(Principal)
   case visitors(network: String)

@@ -4,31 +4,31 @@ import Foundation
 import Synchronization
 import WebSocketTransport
 
-/// Writes lines to a file, a pipe or a terminal on a thread of its own, so that nobody who has something to say waits
-/// for whoever reads.
+/// Writes lines to a file, a pipe or a terminal on a thread of its own, so that no other thread waits for a slow
+/// reader.
 ///
-/// Lines that wait are kept in their order up to a bound. What comes beyond it is dropped, and told when there is room
-/// again.
+/// Waiting lines are kept in order up to a limit. Lines over it are dropped, and a line with their count is written
+/// when there is room again.
 public final class LineWriter: Sendable {
   public static let standardOutput = LineWriter(descriptor: 1)
   public static let standardError = LineWriter(descriptor: 2)
 
-  /// What waits at the most.
+  /// The number of bytes that may wait.
   static let bytesMax = 256 << 10
 
   private struct State {
     var lines = Queue<String>()
     var bytes = 0
-    /// Lines that found no room, and are not told of yet.
+    /// Lines that found no room and are not reported yet.
     var droppedCount = 0
     /// Lines that could not be written since the last one that was.
     var lostCount = 0
-    /// Whether a line is on its way, for as long as the other end takes.
+    /// True while a line is being written, however long the reader takes.
     var isWriting = false
     var isThreadAsleep = false
-    /// nil: nobody has said anything yet; false: the system gives no thread.
+    /// nil before the first line; false if the system gives no thread.
     var hasThread: Bool?
-    /// A line was written in part: what comes next begins a new one.
+    /// True if a line was written in part: the next text starts on a new line.
     var isCutOff = false
   }
 
@@ -45,9 +45,9 @@ public final class LineWriter: Sendable {
   /// Any thread; returns at once. `line` has no end of a line.
   public func write(_ line: String) {
     state.withLock { state in
-      begin(&state)
+      startThread(&state)
       append(line, &state)
-      advance(&state)
+      writePending(&state)
     }
   }
 
@@ -59,7 +59,7 @@ public final class LineWriter: Sendable {
 
   private var isBusy: Bool {
     state.withLock { state in
-      advance(&state)
+      writePending(&state)
       return state.isWriting || !state.lines.isEmpty
     }
   }
@@ -67,7 +67,7 @@ public final class LineWriter: Sendable {
   // MARK: The queue
 
   private func append(_ line: String, _ state: inout State) {
-    // Until there is a word on those that are missing, no other one comes after them.
+    // Further lines are dropped too until the notice of dropped lines is written.
     guard state.droppedCount == 0, state.bytes + line.utf8.count < bytesMax else {
       state.droppedCount += 1
       return
@@ -76,49 +76,49 @@ public final class LineWriter: Sendable {
     state.lines.append(line + "\n")
   }
 
-  private func takeFirst(_ state: inout State) -> String? {
-    guard let line = state.lines.takeFirst() else { return nil }
+  private func popLine(_ state: inout State) -> String? {
+    guard let line = state.lines.popFirst() else { return nil }
     state.bytes -= line.utf8.count
-    // Not with each line that goes, or every second one would be such a word.
-    if state.droppedCount > 0, state.bytes < bytesMax / 2 { tellOfDropped(&state) }
+    // Reported only when there is room again, or every second line would be a notice.
+    if state.droppedCount > 0, state.bytes < bytesMax / 2 { reportDropped(&state) }
     return line
   }
 
-  private func tellOfDropped(_ state: inout State) {
-    let word = Self.word(onDropped: state.droppedCount)
+  private func reportDropped(_ state: inout State) {
+    let notice = Self.notice(ofDropped: state.droppedCount)
     state.droppedCount = 0
-    append(word, &state)
+    append(notice, &state)
   }
 
-  private static func word(onDropped count: Int) -> String {
+  private static func notice(ofDropped count: Int) -> String {
     let lines = count == 1 ? "1 line was" : "\(count) lines were"
     return Log.line(.warning, "\(lines) dropped here: there was no room for more")
   }
 
   // MARK: The thread
 
-  private func begin(_ state: inout State) {
+  private func startThread(_ state: inout State) {
     guard state.hasThread == nil else { return }
     // It lives as long as the process, as this does.
     state.hasThread = LoopThread { self.run() } != nil
   }
 
   /// Has the thread go on; without one, writes what can be written without a wait.
-  private func advance(_ state: inout State) {
+  private func writePending(_ state: inout State) {
     if state.isThreadAsleep {
       state.isThreadAsleep = false
       wake.signal()
     }
     guard state.hasThread == false else { return }
-    while files_has_room(descriptor) != 0, let text = takeText(&state) {
-      note(files_write_text(descriptor, text, 0), &state)
+    while files_has_room(descriptor) != 0, let text = nextText(&state) {
+      recordResult(files_write_text(descriptor, text, 0), &state)
     }
   }
 
   private func run() {
     while true {
       let text: String? = state.withLock { state in
-        guard let text = takeText(&state) else {
+        guard let text = nextText(&state) else {
           state.isThreadAsleep = true
           return nil
         }
@@ -129,16 +129,16 @@ public final class LineWriter: Sendable {
         wake.wait()
         continue
       }
-      let written = put(text)
+      let written = writeAll(text)
       state.withLock { state in
         state.isWriting = false
-        note(written, &state)
+        recordResult(written, &state)
       }
     }
   }
 
   /// Waits for a disk that is full; a program that has closed its end does not come back.
-  private func put(_ text: String) -> files_written {
+  private func writeAll(_ text: String) -> files_written {
     var written = files_write_text(descriptor, text, 0)
     while Self.mayPass.contains(written.error) {
       Thread.sleep(forTimeInterval: 1)
@@ -149,14 +149,14 @@ public final class LineWriter: Sendable {
 
   private static let mayPass = [ENOSPC, EDQUOT, EFBIG, EIO, ENOMEM]
 
-  /// The next line, behind what has to be told of those that were lost before it.
-  private func takeText(_ state: inout State) -> String? {
-    guard let line = takeFirst(&state) else { return nil }
-    let lost = state.lostCount > 0 ? Self.word(onDropped: state.lostCount) + "\n" : ""
+  /// The next line, preceded by a notice of lines that were lost.
+  private func nextText(_ state: inout State) -> String? {
+    guard let line = popLine(&state) else { return nil }
+    let lost = state.lostCount > 0 ? Self.notice(ofDropped: state.lostCount) + "\n" : ""
     return (state.isCutOff ? "\n" : "") + lost + line
   }
 
-  private func note(_ written: files_written, _ state: inout State) {
+  private func recordResult(_ written: files_written, _ state: inout State) {
     if written.error == 0 {
       (state.lostCount, state.isCutOff) = (0, false)
     } else {

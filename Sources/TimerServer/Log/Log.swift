@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// How loud a line of the log is.
+/// The severity of a log line.
 public enum LogLevel: Int, CaseIterable, Comparable, Sendable {
   case error, warning, info, debug
 
@@ -24,13 +24,13 @@ public enum LogLevel: Int, CaseIterable, Comparable, Sendable {
 struct LogLine: Equatable {
   let level: LogLevel
   let text: String
-  /// Whether it tells what a peer has done, who may do it a thousand times a second.
+  /// True if a peer caused it, and could do so a thousand times a second.
   var isAboutPeers = false
 }
 
-/// The log on standard error: one line an entry, whatever the entry holds.
+/// The log on standard error, one line for each entry.
 ///
-/// Nobody waits for whoever reads it: see `LineWriter`. What peers cause again and again is one line a minute: see
+/// No thread waits for a slow reader: see `LineWriter`. Lines that peers cause are limited to one a minute: see
 /// `LogFolding`.
 public struct Log: Sendable {
   public let level: LogLevel
@@ -45,8 +45,8 @@ public struct Log: Sendable {
     sink = LogSink(writer)
   }
 
-  /// Writes a line when it is loud enough; what could break a line or turn its direction is escaped. Any thread;
-  /// returns at once.
+  /// Writes a line if its level is enabled. Characters that could break the line or reverse its direction are escaped.
+  /// Any thread; returns at once.
   public func write(_ level: LogLevel, _ text: String) {
     write(LogLine(level: level, text: text))
   }
@@ -56,12 +56,12 @@ public struct Log: Sendable {
     sink.write(line)
   }
 
-  /// Tells of what was kept back, and takes every line from here on for a new one.
-  func forgetRepeats() { sink.tellRepeats() }
+  /// Writes the pending summaries, and treats every later line as new.
+  func forgetRepeats() { sink.flushRepeats() }
 
   /// The end of the process: returns once everything is written, or after so many seconds.
   func finish(within seconds: Double) {
-    sink.tellRepeats()
+    sink.flushRepeats()
     sink.writer.flush(within: seconds)
   }
 
@@ -92,7 +92,7 @@ private final class LogSink: Sendable {
 
   private struct State {
     var folding = LogFolding()
-    var isTellingSoon = false
+    var isFlushScheduled = false
   }
 
   init(_ writer: LineWriter) {
@@ -102,30 +102,30 @@ private final class LogSink: Sendable {
   func write(_ line: LogLine) {
     state.withLock { state in
       let now = DispatchTime.now().uptimeNanoseconds
-      // What is over comes before what follows on it.
-      put(state.folding.takeDue(at: now))
-      if state.folding.admit(line, at: now) { put([line]) }
-      tellSoon(&state)
+      // Summaries of earlier lines are written first.
+      writeLines(state.folding.flushDue(at: now))
+      if state.folding.admit(line, at: now) { writeLines([line]) }
+      scheduleFlush(&state)
     }
   }
 
-  func tellRepeats() {
-    state.withLock { put($0.folding.takeAll()) }
+  func flushRepeats() {
+    state.withLock { writeLines($0.folding.flushAll()) }
   }
 
-  private func put(_ lines: [LogLine]) {
+  private func writeLines(_ lines: [LogLine]) {
     for line in lines { writer.write(Log.line(line.level, line.text)) }
   }
 
-  /// When the next minute is over it is told, whether somebody says something more or not.
-  private func tellSoon(_ state: inout State) {
-    guard !state.isTellingSoon, let end = state.folding.nextEnd else { return }
-    state.isTellingSoon = true
+  /// Schedules the next summary, so that it is written without a further line.
+  private func scheduleFlush(_ state: inout State) {
+    guard !state.isFlushScheduled, let end = state.folding.nextEnd else { return }
+    state.isFlushScheduled = true
     queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: end)) { [weak self] in
       self?.state.withLock { state in
-        state.isTellingSoon = false
-        self?.put(state.folding.takeDue(at: DispatchTime.now().uptimeNanoseconds))
-        self?.tellSoon(&state)
+        state.isFlushScheduled = false
+        self?.writeLines(state.folding.flushDue(at: DispatchTime.now().uptimeNanoseconds))
+        self?.scheduleFlush(&state)
       }
     }
   }

@@ -1,22 +1,21 @@
 import WebSocketTransport
 
-/// Makes one line a minute of those that say the same about peers, so that nobody fills a disk by doing the same again
-/// and again.
+/// Summarizes similar lines about peers, one line a minute, so that peers can't fill the disk with log lines.
 ///
-/// What the server says of itself and of its owner's files is written each time: a line that is kept back would leave
-/// the one before it, which may say the opposite, as the last word.
+/// Lines about the server itself or its owner's files are always written: a suppressed one would leave the line before
+/// it, which may say the opposite, as the latest.
 ///
-/// Lines are of one kind when they differ in nothing but addresses and numbers of connections. The first of a kind is
-/// written at once, and opens a minute; when that is over the newest of those that came since is written, with their
-/// count. Time is in nanoseconds of a clock that never goes back.
+/// Lines are similar if they differ only in addresses and numbers of connections. The first one is written at once and
+/// opens a minute. At its end the newest of the similar lines is written with their count. Time is in nanoseconds of a
+/// monotonic clock.
 struct LogFolding {
-  /// Kinds of one level that are told apart; further ones are one kind together.
+  /// The number of kinds kept apart for each level; further ones share one kind.
   static let kindsMax = 1_024
   static let window: UInt64 = 60_000_000_000
 
   private struct Kind: Hashable {
     let level: LogLevel
-    /// nil: one of those for which there is no place.
+    /// nil: the kind that all lines over the limit share.
     let template: String?
   }
 
@@ -31,12 +30,12 @@ struct LogFolding {
   private var order: [Kind] = []
   private var kinds: [LogLevel: Int] = [:]
 
-  /// When the next minute is over of which there is something to tell, or at all.
+  /// The end of the current minute of the oldest kind; nil without kinds.
   var nextEnd: UInt64? { order.first.flatMap { folds[$0]?.end } }
 
-  /// Whether the line is to be written now.
+  /// Returns whether the line is to be written now.
   mutating func admit(_ line: LogLine, at now: UInt64) -> Bool {
-    // Whoever looks for a fault wants each of them.
+    // Debug lines are never summarized.
     guard line.isAboutPeers, line.level != .debug else { return true }
     var kind = Kind(level: line.level, template: Self.template(line.text))
     if folds[kind] == nil, kinds[line.level, default: 0] >= Self.kindsMax {
@@ -57,8 +56,8 @@ struct LogFolding {
     kinds[kind.level, default: 0] += 1
   }
 
-  /// What is to be told of the minutes that are over; a kind that goes on begins another one.
-  mutating func takeDue(at now: UInt64) -> [LogLine] {
+  /// The summaries of minutes that are over; an active kind begins another minute.
+  mutating func flushDue(at now: UInt64) -> [LogLine] {
     var lines: [LogLine] = []
     var over = 0
     while over < order.count, let fold = folds[order[over]], fold.end <= now { over += 1 }
@@ -72,8 +71,8 @@ struct LogFolding {
     return lines
   }
 
-  /// What is to be told of all of them; from here on every kind is new.
-  mutating func takeAll() -> [LogLine] {
+  /// All summaries; every later line is new.
+  mutating func flushAll() -> [LogLine] {
     defer { order = [] }
     return order.compactMap { end($0) }
   }
@@ -88,9 +87,9 @@ struct LogFolding {
 
   // MARK: Kinds
 
-  /// The text without what tells one peer from another.
+  /// The text without the parts that differ between peers.
   static func template(_ text: String) -> String {
-    // What a library says is full of numbers of its own.
+    // libwebsockets' lines contain numbers of its own.
     let hasOwnNumbers = text.hasPrefix("libwebsockets:")
     var isAfterConnection = false
     return text.split(separator: " ", omittingEmptySubsequences: false).map { word in
@@ -104,7 +103,7 @@ struct LogFolding {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
-  /// Whether a word is an IPv4 or IPv6 address, with or without a port.
+  /// Returns whether a word is an IPv4 or IPv6 address, with or without a port.
   private static func isAddress(_ word: Substring) -> Bool {
     let text = word.hasSuffix(",") ? word.dropLast() : word
     if IPAddress(String(text)) != nil { return true }

@@ -18,7 +18,7 @@ public enum StandardOutput {
 /// Why standard output could not be written, in one line for a person.
 public struct OutputFailure: Error, Equatable, CustomStringConvertible {
   let code: Int32
-  /// What came of it.
+  /// The consequence of the failure, for the message.
   private(set) var consequence = ""
 
   /// There is no standard output.

@@ -1,20 +1,20 @@
 import TimerCore
 
-/// Keeps a trouble that comes and goes from filling the log, without leaving what is over as the log's last word.
+/// Limits the log lines of a trouble that comes and goes, and still logs its final state.
 ///
-/// The first of a trouble is told at once, and so is its end. One that comes back is told after a pause, which grows while
-/// it goes on like that, if it is still there by then.
+/// The first occurrence and its end are logged at once. A recurrence is logged after a pause, which grows with each
+/// one, if the trouble still lasts by then.
 struct TroubleLog<Trouble: Equatable> {
-  enum News {
+  enum Line {
     case trouble(Trouble)
     case end
   }
 
   /// nil: there is none.
   private var present: Trouble?
-  /// What the log said last; nil: that there is none, or nothing yet.
-  private var told: Trouble?
-  private var troubleToldAt: Instant?
+  /// The trouble that was logged last; nil after its end, and at first.
+  private var logged: Trouble?
+  private var troubleLoggedAt: Instant?
   private var pause = Self.pauseMin
 
   private static var pauseMin: Seconds { 1 }
@@ -22,23 +22,23 @@ struct TroubleLog<Trouble: Equatable> {
   /// After so long without a line of trouble, the next one is a first one.
   private static var quiet: Seconds { 60 }
 
-  /// How it is from here on.
-  mutating func follow(_ trouble: Trouble?) {
+  /// Updates the present state; nil: no trouble.
+  mutating func update(_ trouble: Trouble?) {
     present = trouble
   }
 
-  /// What the log has to say now; nil: nothing, or not yet.
-  mutating func takeNews(at now: Instant) -> News? {
-    guard present != told else { return nil }
+  /// Returns what has to be logged now; nil if nothing is due.
+  mutating func popLine(at now: Instant) -> Line? {
+    guard present != logged else { return nil }
     guard let present else {
-      told = nil
+      logged = nil
       return .end
     }
-    if let last = troubleToldAt {
+    if let last = troubleLoggedAt {
       guard now >= last + pause else { return nil }
       pause = now < last + Self.quiet ? min(pause * 2, Self.pauseMax) : Self.pauseMin
     }
-    (told, troubleToldAt) = (present, now)
+    (logged, troubleLoggedAt) = (present, now)
     return .trouble(present)
   }
 }

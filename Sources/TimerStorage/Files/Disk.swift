@@ -1,17 +1,17 @@
 import CFiles
 import Foundation
 
-/// The file calls that durability needs, each with its error told.
+/// The file operations that durability needs, each with its error.
 enum Disk {
-  /// Makes the folder and those above it where there are none; those whose names have to be synced then, the
-  /// outermost first: each folder that holds a new one.
+  /// Creates the folder and missing parents. Returns the folders whose entries have to be synced afterwards, the
+  /// outermost first: each one that holds a new folder.
   @discardableResult
   static func makeFolders(_ path: String) throws(DiskError) -> [String] {
     var made: [String] = []
     return try makeFolders(path, made: &made)
   }
 
-  /// As above; `made` gets those that were made here, and by nobody else at the same time, the outermost first.
+  /// As above; `made` receives the folders that this call created, the outermost first.
   @discardableResult
   static func makeFolders(
     _ path: String, made: inout [String]
@@ -24,7 +24,7 @@ enum Disk {
       }
       if result == 0 { made.append(folder) }
     }
-    // A file in its place is no folder; to open it as one tells so.
+    // Opening a file in the folder's place as a folder reports the error.
     if missing.isEmpty { _ = try open(path, O_RDONLY | O_DIRECTORY) }
     return missing.map(parent)
   }
@@ -45,7 +45,7 @@ enum Disk {
     for path in paths.reversed() { _ = files_rmdir(path) }
   }
 
-  /// What a link at the path says; nil when there is none.
+  /// The target of a symbolic link at the path; nil if there is none.
   static func target(ofLink path: String) -> String? {
     try? FileManager.default.destinationOfSymbolicLink(atPath: path)
   }
@@ -72,7 +72,7 @@ enum Disk {
     }
   }
 
-  /// Makes the file with these contents, or replaces what it held; says nothing of durability.
+  /// Creates the file with these contents, or replaces the present ones; not durable by itself.
   static func write(
     _ contents: Data, to path: String, mode: Int32 = 0o644
   ) throws(DiskError) -> FileHandle {
@@ -108,7 +108,7 @@ enum Disk {
   }
 
   /// Cuts the file to a length.
-  static func cut(_ file: FileHandle, to length: UInt64, _ path: String) throws(DiskError) {
+  static func truncate(_ file: FileHandle, to length: UInt64, _ path: String) throws(DiskError) {
     try check(files_truncate(file.fileDescriptor, Int64(length)), "truncate", path)
   }
 
@@ -121,12 +121,12 @@ enum Disk {
   static func syncFolder(_ path: String) throws(DiskError) {
     let folder = try open(path, O_RDONLY | O_DIRECTORY)
     let result = files_fsync(folder.fileDescriptor)
-    // Some file systems have nothing to sync of a folder, and say so.
+    // Some file systems have no sync of a folder, and report that.
     if isOfMissingCall(-result) { return }
     try check(result, "fsync", path)
   }
 
-  /// Whether this errno says that a file system, or the system itself, does not have the call at all.
+  /// Returns whether this errno means that the file system, or the system, lacks the call.
   private static func isOfMissingCall(_ code: Int32) -> Bool {
     code == EINVAL || code == ENOSYS || code == EOPNOTSUPP || code == ENOTTY
   }
@@ -149,10 +149,10 @@ enum Disk {
     }
   }
 
-  /// Returns once all that was written to the file system of this open folder is on the disk.
+  /// Returns once everything written to the file system of this open folder is on the disk.
   ///
-  /// The system tells each open folder of an error once: one that is opened for the call alone learns nothing of an
-  /// error that somebody else was told of before.
+  /// The system reports an error once to each open folder: one that is opened only for this call misses errors that
+  /// were reported before.
   static func syncFileSystem(of folder: FileHandle, _ path: String) throws(DiskError) {
     try check(files_syncfs(folder.fileDescriptor), "syncfs", path)
   }
@@ -170,7 +170,7 @@ enum Disk {
     try check(files_rename(from, target), "rename", target)
   }
 
-  /// What tells this state of the file from another; nil when there is no file.
+  /// The file's state, to detect changes; nil when there is no file.
   static func signature(_ path: String) -> FileSignature? {
     let signature = files_signature(path)
     guard signature.inode != 0 else { return nil }
@@ -178,13 +178,13 @@ enum Disk {
       inode: signature.inode, size: signature.size, modified: signature.modified_nanoseconds)
   }
 
-  /// A number that is another one when a file in this folder whose name has the ending was written, added or removed; 0
-  /// where nobody can look.
+  /// A number that changes when a file with this extension is written, added or removed in the folder; 0 if the folder
+  /// can't be read.
   static func digest(ofFilesIn folder: String, ending: String) -> UInt64 {
     UInt64(files_folder_digest(folder, ending))
   }
 
-  /// Whether this is a folder, a socket or the like, and no file.
+  /// Returns whether this is a folder, a socket or the like, and no file.
   ///
   /// So is what a link leads to.
   static func isNoFile(_ path: String) -> Bool {
@@ -208,20 +208,19 @@ enum Disk {
     try check(files_fsync(file.fileDescriptor), "fsync", path)
   }
 
-  /// When the file was written last, or what somebody set, and when anything of it was changed; nil when there is no
-  /// file.
+  /// The file's modification and change times; nil when there is no file.
   static func times(_ path: String) -> (modified: Int64, changed: Int64)? {
     let signature = files_signature(path)
     guard signature.inode != 0 else { return nil }
     return (signature.modified_nanoseconds, signature.changed_nanoseconds)
   }
 
-  /// Which file or folder a path leads to; nil when there is none.
+  /// The identity of the file or folder that a path leads to; nil when there is none.
   static func place(_ path: String) -> FilePlace? {
     FilePlace(files_place(path))
   }
 
-  /// Which file or folder is open; nil when it has no name any more.
+  /// The identity of an open file or folder; nil when it has no name any more.
   static func place(of file: FileHandle) -> FilePlace? {
     FilePlace(files_place_of_open(file.fileDescriptor))
   }
@@ -266,14 +265,14 @@ struct FileSignature: Hashable {
   let modified: Int64
 }
 
-/// One state of what a path leads to through all links, to tell it from another one without reading it.
+/// The state of the file that a path leads to through all links, to detect changes without reading it.
 struct FileState: Equatable {
   private let error: Int32
   private let place: [UInt64]
   private let size: Int64
   private let modified: Int64
   private let changed: Int64
-  /// Whether it was changed so lately that another change may have the same time.
+  /// True if it changed so recently that another change may have the same time.
   let isFresh: Bool
 
   /// Some file systems date by ticks of two seconds, and what looks needs a moment too.

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the disk said when it refused.
+/// An error of a file operation.
 public struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The system call that was refused, as in `rename`.
   public let operation: String
-  /// What it was to work on.
+  /// The path that it was about.
   public let path: String
   /// An errno, as in `man 3 errno`.
   public let code: Int32
@@ -16,7 +16,7 @@ public struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
     self.code = code
   }
 
-  /// What Foundation threw for a call on the file at `path`.
+  /// Creates the error of a Foundation call on the file at `path`.
   init(_ operation: String, _ path: String, thrown: any Error) {
     self.init(operation, path, code: Self.code(of: thrown) ?? EIO)
   }
@@ -31,7 +31,7 @@ public struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
     return codes[CocoaError.Code(rawValue: outer.code)]
   }
 
-  /// What Foundation makes of errno, read backwards.
+  /// Foundation's codes for errno values, in reverse.
   private static let codes: [CocoaError.Code: Int32] = [
     .fileReadNoPermission: EACCES, .fileWriteNoPermission: EACCES, .fileNoSuchFile: ENOENT,
     .fileReadNoSuchFile: ENOENT, .fileReadTooLarge: EFBIG, .fileReadInvalidFileName: ENAMETOOLONG,
@@ -39,13 +39,13 @@ public struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
     .fileWriteVolumeReadOnly: EROFS, .fileWriteFileExists: EEXIST,
   ]
 
-  /// Whether the one who runs this program may not do it.
+  /// True if the process lacks permission.
   public var isOfPermissions: Bool { code == EACCES || code == EPERM }
 
-  /// Whether there was no room.
+  /// True if the disk is full.
   var isOfFullDisk: Bool { code == ENOSPC || code == EDQUOT }
 
-  /// Whether the disk may take later what it refuses now, without anybody changing the folder.
+  /// True if the disk may accept the operation later, without a change of the folder.
   var mayPass: Bool { isOfFullDisk || code == EIO || code == EFBIG || code == EAGAIN }
 
   /// One line: the operation, the path, and the system's own words.

@@ -1,4 +1,4 @@
-/// Makes room among what many owners keep: whoever keeps most gives up its oldest first.
+/// Makes room among many owners: the oldest elements of the owner with the most go first.
 public enum FairShare {
   /// The newest of `elements`, oldest first as they came, at most `total` in all: an owner with fewer than its share
   /// keeps all of its own, however many another one has.

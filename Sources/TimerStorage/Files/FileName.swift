@@ -1,11 +1,10 @@
 import Foundation
 
-/// The name of a value's file: readable where it can be, told back exactly always.
+/// The name of a value's file: readable where possible, and always reversible.
 ///
-/// Letters, digits, `-`, `_`, inner dots and what is beyond ASCII and visible stay as they are; all other
-/// bytes become `%XX`. A name that would grow too long for a file system, or be empty, is `~` and base64url
-/// instead.
-/// Two names are the same when their bytes are, as the file system has it and `String` has not.
+/// Letters, digits, `-`, `_`, inner dots and visible non-ASCII characters stay as they are; all other bytes become
+/// `%XX`. A name that would be empty or too long for a file system is `~` and base64url instead. Names are equal if
+/// their bytes are, as on the file system and unlike `String`.
 public struct FileName: Sendable {
   public let text: String
 
@@ -29,12 +28,12 @@ public struct FileName: Sendable {
     text = (isShort ? plain : Self.packed(key)) + Self.ending
   }
 
-  /// What stands for the name of a key that is too long for one.
+  /// The name that stands for a key that is too long to have one.
   static func tooLong(_ key: String) -> String {
     packed(key) + ending
   }
 
-  /// The key whose file this is; nil when it is no key's file.
+  /// The key of this file; nil when it isn't a value's file.
   public var key: String? {
     guard isValue else { return nil }
     let stem = String(decoding: text.utf8.dropLast(Self.ending.utf8.count), as: UTF8.self)
@@ -43,7 +42,7 @@ public struct FileName: Sendable {
     return key
   }
 
-  /// Whether it is named as files of values are.
+  /// True if it is named like a value's file.
   var isValue: Bool {
     ends(with: Self.ending) && !isHidden
   }

@@ -6,12 +6,12 @@ import Foundation
 final class FolderLock: Sendable {
   private let descriptor: Int32
 
-  /// Takes the lock, makes its file where there is none, or says who has it.
+  /// Acquires the lock and creates its file if necessary; throws if another process has it.
   convenience init(_ path: String) throws(FolderError) {
     try self.init(path, lock: files_try_lock)
   }
 
-  /// Holds off those who want to own the folder, for as long as this lives, or says who owns it.
+  /// Keeps others from owning the folder as long as this lives; throws if another process owns it.
   convenience init(sharedAt path: String) throws(FolderError) {
     try self.init(path, lock: files_try_lock_shared)
   }
@@ -29,8 +29,8 @@ final class FolderLock: Sendable {
         guard result == -EWOULDBLOCK else { throw .disk(DiskError("lock", path, code: -result)) }
         throw .owned(by: Self.owner(path))
       }
-      // The file may have been removed or replaced meanwhile, by a start that failed too: then the lock is of one that
-      // nobody else finds.
+      // The file may have been removed or replaced meanwhile, by a start that failed: then the lock is of a file that
+      // no other process finds.
       if let place = FilePlace(files_place_of_open(descriptor)), place == Disk.place(path) {
         locked = descriptor
       } else {
@@ -40,22 +40,22 @@ final class FolderLock: Sendable {
     descriptor = locked
   }
 
-  /// Writes down which process this is, for those who find the folder locked.
+  /// Writes this process' id into the lock file, for error messages of other processes.
   func nameOwner(_ path: String) throws(DiskError) {
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-    try Disk.cut(file, to: 0, path)
+    try Disk.truncate(file, to: 0, path)
     let process = Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8)
     try Disk.write(process, to: file, at: 0, path)
   }
 
-  /// Which file is locked; nil when it has no name any more.
+  /// The identity of the locked file; nil when it has no name any more.
   var place: FilePlace? { FilePlace(files_place_of_open(descriptor)) }
 
   deinit {
     _ = files_close(descriptor)
   }
 
-  /// The process that named itself in a lock last; nil where none can be told.
+  /// The process that wrote its id into a lock file last; nil when there is none.
   static func owner(_ path: String) -> Int? {
     guard let contents = try? Disk.read(path) else { return nil }
     return Int(
@@ -68,7 +68,7 @@ public enum FolderError: Error, Hashable, Sendable, CustomStringConvertible {
   case disk(DiskError)
   /// Another process, by its id as far as that is known, uses it.
   case owned(by: Int?)
-  /// A file in it was written by a newer version of the program, which alone knows what it says.
+  /// A file in it was written by a newer version of the program.
   case newer(file: String, version: Int)
 
   public var description: String {

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// What one file is to become.
+/// A change of one file.
 public struct FileChange: Hashable, Sendable {
   public let fileName: FileName
   /// nil: it is to go.
   public let contents: Data?
-  /// Somebody else has removed it already: a file that is there again is not ours to remove.
+  /// True if someone else has removed the file already: a file that is there again must stay.
   public let isGoneAlready: Bool
 
   /// `isGoneAlready` is of interest for a removal only.

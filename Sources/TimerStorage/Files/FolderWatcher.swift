@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Tells which files of a folder were written, moved or removed, by whomever, soon after it happened.
+/// Reports which files of a folder were written, moved or removed, by any process, soon after it happened.
 final class FolderWatcher: Sendable {
   private let source: Mutex<any DispatchSourceRead>
 
@@ -41,12 +41,12 @@ final class FolderWatcher: Sendable {
   }
 }
 
-/// How often a folder is looked through of which the system tells nothing.
+/// How often a folder is scanned when the system gives no watch.
 enum FolderPolling {
   private static let shortestPause = 1.0
-  /// Nobody waits longer for an edit to be seen, however long looking takes.
+  /// The longest delay until an edit is seen, however long a scan takes.
   private static let longestPause = 10.0
-  /// How many times as long as a look takes there is none.
+  /// The pause after a scan, in multiples of the scan's duration.
   private static let restFactor = 100.0
 
   /// Seconds until the next look, after one of so many.
@@ -54,7 +54,7 @@ enum FolderPolling {
     min(longestPause, max(shortestPause, seconds * restFactor))
   }
 
-  /// What `Disk.digest` says, and how many seconds it took.
+  /// The value of `Disk.digest`, and how many seconds it took.
   static func digest(ofFilesIn folder: String) -> (digest: UInt64, seconds: Double) {
     let start = DispatchTime.now().uptimeNanoseconds
     let digest = Disk.digest(ofFilesIn: folder, ending: FileName.ending)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file's next contents, written beside it, to be put into its place by one rename.
+/// A file's next contents, written beside it and put into its place by one rename.
 ///
-/// Whoever reads the file finds the old contents or the new ones. What a crash left beside it counts for nothing.
+/// Readers get either the old contents or the new ones. A staged file that a crash leaves behind is ignored.
 struct StagedFile {
   private let path: String
   private let target: String
@@ -24,12 +24,12 @@ struct StagedFile {
     }
   }
 
-  /// Whether a name in a folder is that of such a file.
-  static func isOne(_ name: FileName) -> Bool {
+  /// Returns whether a name in a folder is that of such a file.
+  static func isStagedName(_ name: FileName) -> Bool {
     name.isHidden && name.ends(with: ending)
   }
 
-  /// What the file's signature will be.
+  /// The signature that the file will have.
   var signature: FileSignature? { Disk.signature(path) }
 
   func place() throws(DiskError) {
@@ -39,7 +39,7 @@ struct StagedFile {
     }
   }
 
-  /// Best effort: what stays is overwritten or cleared away later.
+  /// Best effort: a file that stays is overwritten or removed later.
   func discard() {
     try? Disk.remove(path)
   }

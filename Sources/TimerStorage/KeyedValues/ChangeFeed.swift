@@ -2,11 +2,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Tells those who listen which values of a store changed, by whomever.
+/// Notifies listeners of changed values, whichever process changed them.
 ///
-/// The system tells the names of files that somebody wrote; what a file holds then is compared with what was
-/// seen last, so that the echo of our own writing is no news. Where the system gives no watch, the folder is looked
-/// through each second.
+/// The system reports the names of written files. A file's contents are compared with those seen last, so that the
+/// store's own writes are not reported twice. Where the system gives no watch, the folder is scanned each second.
 final class ChangeFeed: Sendable {
   private let folder: SharedFolder
   private let isWatched: Bool
@@ -22,8 +21,8 @@ final class ChangeFeed: Sendable {
     var isPolling = false
     /// Of the files when they were looked through last; 0: they were not.
     var digest: UInt64 = 0
-    /// Hashes of the files as they were written or told last; a nil: it was gone.
-    var seen: [FileName: Int?] = [:]
+    /// Hashes of the files when they were written or reported last; nil for a removed file.
+    var known: [FileName: Int?] = [:]
   }
 
   init(_ folder: SharedFolder, isWatched: Bool) {
@@ -31,7 +30,7 @@ final class ChangeFeed: Sendable {
     self.isWatched = isWatched
   }
 
-  /// The one in whose name notifications are posted.
+  /// The object of posted notifications.
   var store: JSONFileStore? {
     get { state.withLock { $0.store } }
     set { state.withLock { $0.store = newValue } }
@@ -41,20 +40,20 @@ final class ChangeFeed: Sendable {
   func watch() {
     guard isWatched else { return }
     let isPollDue = state.withLock { state in
-      follow(&state)
+      startWatching(&state)
       guard state.watcher == nil, !state.isOver, !state.isPolling else { return false }
       state.isPolling = true
       return true
     }
     guard isPollDue else { return }
-    queue.async { [weak self] in self?.learn() }
-    pollSoon(0)
+    queue.async { [weak self] in self?.recordPresent() }
+    schedulePoll(0)
   }
 
-  private func follow(_ state: inout State) {
+  private func startWatching(_ state: inout State) {
     guard state.watcher == nil, !state.isOver else { return }
     state.watcher = try? FolderWatcher(folder.path, queue: queue) { [weak self] names in
-      self?.look(at: names)
+      self?.scan(at: names)
     } gone: { [weak self] in
       self?.watchAgain()
     }
@@ -63,19 +62,19 @@ final class ChangeFeed: Sendable {
   // MARK: Without the system's help
 
   /// Remembers what the files hold, so that only what changes from here on is news.
-  private func learn() {
+  private func recordPresent() {
     try? folder.read { contents in
       for name in try contents.fileNames() {
         let hash = hash(try contents.read(name))
         state.withLock { state in
-          if state.seen[name] == nil { state.seen[name] = .some(hash) }
+          if state.known[name] == nil { state.known[name] = .some(hash) }
         }
       }
     }
   }
 
-  /// `seconds`: how long the last look took.
-  private func pollSoon(_ seconds: Double) {
+  /// `seconds` is the duration of the last scan.
+  private func schedulePoll(_ seconds: Double) {
     let pause = FolderPolling.pause(afterLookOf: seconds)
     queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
   }
@@ -83,16 +82,16 @@ final class ChangeFeed: Sendable {
   private func poll() {
     let (digest, seconds) = FolderPolling.digest(ofFilesIn: folder.path)
     let (isNews, isDone) = state.withLock { state in
-      follow(&state)
+      startWatching(&state)
       let isDone = state.watcher != nil || state.isOver
       defer { (state.digest, state.isPolling) = (digest, !isDone) }
-      // What happened between the last look and the first watch is told by nobody else.
+      // Nothing else reports changes between the last scan and the first watch.
       return (!state.isOver && (digest != state.digest || isDone), isDone)
     }
-    if isNews { look(at: nil) }
+    if isNews { scan(at: nil) }
     guard !isDone else { return }
-    // What changed is read once, so that its time is not counted.
-    pollSoon(seconds)
+    // Reading changed files is not counted, since it happens once.
+    schedulePoll(seconds)
   }
 
   /// The folder is not where it was; there may be another one by now, or a little later.
@@ -103,7 +102,7 @@ final class ChangeFeed: Sendable {
     }
     withExtendedLifetime(gone) {}
     watch()
-    look(at: nil)
+    scan(at: nil)
   }
 
   func stream() -> AsyncStream<JSONFileStore.Change> {
@@ -129,31 +128,33 @@ final class ChangeFeed: Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  // MARK: News
+  // MARK: Changes
 
-  /// A step of our own, while nobody else can change anything.
-  func note(_ step: FolderStep) {
+  /// Records a step of this store. Called while it holds the folder's lock.
+  func recordOwn(_ step: FolderStep) {
     state.withLock { state in
-      for change in step.changes { state.seen[change.fileName] = .some(hash(change.contents)) }
+      for change in step.changes { state.known[change.fileName] = .some(hash(change.contents)) }
     }
-    tell(step.changes.map { ($0.fileName, $0.contents != nil) }, .thisStore)
+    notify(step.changes.map { ($0.fileName, $0.contents != nil) }, .thisStore)
   }
 
   /// On the queue. Where a file can't be read, the next event for it is another chance.
-  private func look(at names: [FileName]?) {
+  private func scan(at names: [FileName]?) {
     let changes = try? folder.read { contents in
-      let all = try names ?? contents.fileNames() + state.withLock { Array($0.seen.keys) }
-      return try Set(all.filter(\.isValue)).sorted().filter { try isNews($0, contents.read($0)) }
-        .map { ($0, contents.has($0)) }
+      let all = try names ?? contents.fileNames() + state.withLock { Array($0.known.keys) }
+      return try Set(all.filter(\.isValue)).sorted().filter {
+        try recordIfNew($0, contents.read($0))
+      }
+      .map { ($0, contents.has($0)) }
     }
-    if let changes { tell(changes, .elsewhere) }
+    if let changes { notify(changes, .elsewhere) }
   }
 
-  private func isNews(_ name: FileName, _ contents: Data?) -> Bool {
+  private func recordIfNew(_ name: FileName, _ contents: Data?) -> Bool {
     state.withLock { state in
       let hash = hash(contents)
-      if let known = state.seen[name], known == hash { return false }
-      state.seen[name] = .some(hash)
+      if let known = state.known[name], known == hash { return false }
+      state.known[name] = .some(hash)
       return true
     }
   }
@@ -163,15 +164,15 @@ final class ChangeFeed: Sendable {
     contents.map { Array($0).hashValue }
   }
 
-  /// In the order of the steps: the queue keeps it, and calls those who listen while no lock is held.
-  private func tell(_ files: [(FileName, isThere: Bool)], _ origin: JSONFileStore.Change.Origin) {
+  /// Reports changes in the order of their steps, on the queue, without holding a lock.
+  private func notify(_ files: [(FileName, isThere: Bool)], _ origin: JSONFileStore.Change.Origin) {
     let changes = files.compactMap { name, isThere in
       name.key.map {
         JSONFileStore.Change(key: $0, kind: isThere ? .stored : .removed, origin: origin)
       }
     }
     guard !changes.isEmpty else { return }
-    // Those who listen now: who comes later is told what comes later.
+    // The present listeners: a later one receives only later changes.
     let listeners = state.withLock { Array($0.listeners.values) }
     queue.async { self.deliver(changes, to: listeners) }
   }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension JSONFileStore {
-  /// What became of a migration.
+  /// The result of a migration.
   public struct Migration: Hashable, Sendable {
     /// The keys whose values are in the store now, sorted.
     public var stored: [String] = []
@@ -92,9 +92,9 @@ extension JSONFileStore {
 
 extension JSONFileStore.SkipReason: Error {}
 
-/// What `UserDefaults` gave for a key.
+/// A value of `UserDefaults`.
 ///
-/// On Linux that is a Swift value, a list of optional ones, or a dictionary of such under `AnyHashable`.
+/// On Linux it is a Swift value, a list of optional ones, or a dictionary of such under `AnyHashable`.
 private struct DefaultsValue {
   typealias SkipReason = JSONFileStore.SkipReason
   private let object: Any?

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A keyed store of `Codable` values: one JSON file a key, in a folder that people can read.
+/// A keyed store of `Codable` values: one JSON file for each key, in a folder that people can read.
 ///
-/// Several threads and several processes may use one folder at the same time: a change is whole and on the disk
-/// before the next one begins, and nobody reads half of one. Every call may be made on any thread, and returns
-/// when it is done; it may wait for the disk, and for as long as others hold the folder's lock.
+/// Several threads and processes may use one folder at the same time: a change is complete and on the disk before the
+/// next one begins, and no reader sees half of one. Every method may be called on any thread. It returns when it is
+/// done, and may wait for the disk and for other holders of the folder's lock.
 ///
-/// Calls that can't throw tell `onError` what went wrong, and leave the store as it was.
+/// Methods that can't throw report errors to `onError` and leave the store unchanged.
 public final class JSONFileStore: Sendable {
   /// Where the files are.
   public let directory: URL
@@ -17,8 +17,8 @@ public final class JSONFileStore: Sendable {
   /// The longest key, in bytes of UTF-8.
   public static let keyBytesMax = FileName.keyBytesMax
 
-  /// Makes the folder `name` inside `insideDirectory` where there is none; if that can't be done, every call
-  /// that changes something tries again, and tells what the disk said.
+  /// Creates the folder `name` inside `insideDirectory` if necessary. If that fails, every call that changes something
+  /// tries again and reports the error.
   ///
   /// `onError` is called on the thread of the call that failed.
   public convenience init(
@@ -28,7 +28,7 @@ public final class JSONFileStore: Sendable {
       directory: insideDirectory.appendingPathComponent(name, isDirectory: true), onError: onError)
   }
 
-  /// The same for the folder itself. One that is not watched tells of its own changes only.
+  /// The same for the folder itself. A store that is not watched reports only its own changes.
   package init(
     directory: URL, isWatched: Bool = true,
     onError: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -46,8 +46,8 @@ public final class JSONFileStore: Sendable {
     feed.end()
   }
 
-  /// Where the value of a key is, or would be. A key of more than `keyBytesMax` bytes has no file: the name that
-  /// is told then is one that no file system takes.
+  /// The file of a key's value, whether it exists or not. A key of more than `keyBytesMax` bytes has no file; the
+  /// returned name is too long for any file system.
   public func fileURL(forKey key: any StorageKey) -> URL {
     let name = FileName(key: key.rawValue)?.text ?? FileName.tooLong(key.rawValue)
     return directory.appendingPathComponent(name, isDirectory: false)
@@ -58,7 +58,7 @@ public final class JSONFileStore: Sendable {
     attempt([]) { try folder.read { try $0.fileNames().compactMap(\.key) } }
   }
 
-  /// Whether there is a value, of whatever type.
+  /// Returns whether there is a value, of whatever type.
   public func contains(_ key: any StorageKey) -> Bool {
     guard let name = FileName(key: key.rawValue) else { return false }
     return attempt(false) { try folder.read { $0.has(name) } }
@@ -66,11 +66,11 @@ public final class JSONFileStore: Sendable {
 
   // MARK: Changes
 
-  /// Each change of a value from now on, by this store or by any other one, in this process or another,
-  /// usually within milliseconds.
+  /// Each change of a value from now on, by this store or any other, in this process or another, usually within
+  /// milliseconds.
   ///
-  /// Every stream gets every change, once it is on the disk; what one step changed comes together. Of changes by
-  /// others that follow each other at once only the last may be told. The stream ends with the store.
+  /// Every stream receives every change once it is on the disk; the changes of one step come together. Of several
+  /// changes by others in quick succession only the last may be reported. The stream ends with the store.
   public var changes: AsyncStream<Change> { feed.stream() }
 
   /// Posted, on a thread of the store's own, for each step that changed something, by whomever. The object is
@@ -83,12 +83,12 @@ public final class JSONFileStore: Sendable {
   public struct Change: Hashable, Sendable {
     /// The key's own text.
     public let key: String
-    /// Whether there is a value now.
+    /// The kind of the change: stored or removed.
     public let kind: Kind
-    /// Who made it.
+    /// The source of the change.
     public let origin: Origin
 
-    /// What became of a value.
+    /// The kind of a change.
     public enum Kind: Hashable, Sendable {
       /// It is there, new or another than before.
       case stored
@@ -96,11 +96,11 @@ public final class JSONFileStore: Sendable {
       case removed
     }
 
-    /// Who made a change.
+    /// The source of a change.
     public enum Origin: Hashable, Sendable {
-      /// The store that tells it.
+      /// The store that reports it.
       case thisStore
-      /// Another store, in this process or in another one, or somebody's editor.
+      /// Another store, in this process or in another one, or an editor.
       case elsewhere
     }
   }
@@ -189,8 +189,8 @@ extension JSONFileStore {
     }
   }
 
-  /// Adds to a stored `Int`, and gives the sum; a missing one becomes `by`. No addition is lost, whoever else adds
-  /// at the same time. Where it fails the value stays, and is what is given.
+  /// Adds to a stored `Int` and returns the sum; a missing value counts as 0. No addition is lost, whatever else is
+  /// added at the same time. On an error the value stays as it is and is returned.
   @discardableResult
   public func incrementInteger(forKey key: any StorageKey, by amount: Int = 1) -> Int {
     do { return try incrementIntegerOrThrow(forKey: key, by: amount) } catch {
@@ -214,11 +214,11 @@ extension JSONFileStore {
     }
   }
 
-  /// Decides on a step while nobody else reads or changes anything.
+  /// Decides on a step without concurrent reads or changes.
   func change<Result>(
     _ decide: (SharedFolder.Contents) throws -> (step: FolderStep, result: Result)
   ) throws -> Result {
-    let result = try folder.change(settled: feed.note, decide)
+    let result = try folder.change(committed: feed.recordOwn, decide)
     feed.watch()
     return result
   }
@@ -242,8 +242,8 @@ extension JSONFileStore {
     return try folder.read { try $0.read(name) }
   }
 
-  /// Decides on new bytes of files, nil to remove, while nobody else reads or changes anything; where it throws,
-  /// nothing changes.
+  /// Decides on new bytes of files, nil to remove, without concurrent reads or changes; where it throws, nothing
+  /// changes.
   package func edit<Result>(
     _ edit: (Records) throws -> (edits: [String: Data?], result: Result)
   ) throws -> Result {
@@ -254,7 +254,7 @@ extension JSONFileStore {
     }
   }
 
-  /// What there is while a step is decided on. Not to be kept.
+  /// The contents while a step is decided. Must not be kept.
   package struct Records {
     fileprivate let contents: SharedFolder.Contents
 
@@ -300,7 +300,7 @@ public enum StorageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Beyond the largest `Int`, or the smallest.
   case sumOutOfRange(key: String)
 
-  /// What is wrong, and what would be right.
+  /// The error in words, and how to avoid it.
   public var description: String {
     switch self {
     case .keyTooLong(let key):

@@ -14,32 +14,33 @@ public struct JSONFolder {
   /// The disk that it is on.
   let device: UInt64?
   private var log: ChangeLog
-  /// What files are to become that are not written yet; nil: they are to go.
+  /// The next contents of files that are not written yet; nil: to be removed.
   private var unwritten: [FileName: Data?] = [:]
-  /// What was written since the last sync of all files that succeeded. Where one fails the system takes what is lost
-  /// for written, so all of it has to be written anew before another sync says anything.
+  /// Files written since the last successful sync. When a sync fails, the system takes lost pages for written, so all
+  /// of these have to be written again before another sync means anything.
   private var unsynced: [FileName: Data?] = [:]
-  /// Removals that somebody else made: what is there under such a name was put there since.
+  /// Removals that someone else made: a file under such a name is newer.
   private var goneAlready: Set<FileName> = []
-  /// Files whose contents no log has: a name without them would be all that a power cut leaves.
+  /// Files whose contents are in no log. Their contents are synced before the rename, or a power cut could leave an
+  /// empty file.
   private var unlogged: Set<FileName> = []
-  /// Files that are not ours to replace for now; what they are to become stays in the log.
-  private var heldBack: Set<FileName> = []
-  /// Files whose contents are nobody's but an editor's: they are put aside before something else takes their place.
-  private var precious: Set<FileName> = []
-  /// Files that were put aside so, with where they are.
+  /// Files that must not be replaced for now; their next contents stay in the log.
+  private var protectedFiles: Set<FileName> = []
+  /// Files with edits that are stored nowhere else: they are moved to quarantine before they are replaced.
+  private var keptWhenReplaced: Set<FileName> = []
+  /// Files that were moved to quarantine for that, with their new paths.
   private var putAside: [(fileName: FileName, place: String)] = []
-  /// Something that is held back is not in the log yet.
-  private var isToBeCarried = false
+  /// True if the next contents of a protected file are not in the log yet.
+  private var isLogIncomplete = false
   /// Files that were to be written or removed, and are not what they were when they were looked at last.
   private var contested: Set<FileName> = []
-  /// The files as we wrote or read them last, to tell changes by others.
+  /// The files' states when this process wrote or read them last, to detect changes by others.
   private var known: [FileName: KnownFile] = [:]
-  /// What those files held, to tell at the next start what was put there after the last change.
+  /// Hashes of the files' contents, so that the next start can detect changes after the last entry of the log.
   private var seen = SeenContents()
-  /// Whether a file that somebody else has changed is left until it was looked at.
-  var sparesChangesByOthers = false {
-    didSet { seen.isComplete = sparesChangesByOthers }
+  /// True if a file that someone else has changed is not replaced before it was read.
+  var preservesChangesByOthers = false {
+    didSet { seen.isComplete = preservesChangesByOthers }
   }
 
   /// A log that grows beyond this is emptied though changes keep coming.
@@ -51,7 +52,7 @@ public struct JSONFolder {
     try self.init(path: path) { _, _ in }
   }
 
-  /// What `recovered` is given was in the log; what it adds is durable before the log is emptied.
+  /// `recovered` gets the contents of the log; what it adds is durable before the log is emptied.
   init(
     path: String, recovered: (inout JSONFolder, ChangeLog.Found) -> Void
   ) throws(DiskError) {
@@ -61,7 +62,7 @@ public struct JSONFolder {
     for change in found.steps.flatMap(\.changes) { put(change) }
     recovered(&self, found)
     try removeLeftovers()
-    try log.cutTail()
+    try log.truncateTail()
     try checkpoint()
   }
 
@@ -84,18 +85,18 @@ public struct JSONFolder {
 
   /// Removes what was being written when a process died: it is in the log, or was not answered.
   func removeLeftovers() throws(DiskError) {
-    for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
+    for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isStagedName(name) {
       try Disk.remove(filePath(name))
     }
   }
 
   /// Cuts off what a crash tore at the end of the log.
-  mutating func cutTornEnd() throws(DiskError) {
-    try log.cutTail()
+  mutating func truncateTornEnd() throws(DiskError) {
+    try log.truncateTail()
   }
 
-  /// Whether a file waits to be written.
-  func isToBeWritten(_ fileName: FileName) -> Bool {
+  /// Returns whether a file waits to be written.
+  func isPendingWrite(_ fileName: FileName) -> Bool {
     unwritten[fileName].map { $0 != nil } ?? false
   }
 
@@ -107,7 +108,7 @@ public struct JSONFolder {
 
   /// Has a file written with the others, as the log has it.
   mutating func put(_ change: FileChange) {
-    seen.note(change.contents, of: change.fileName)
+    seen.record(change.contents, of: change.fileName)
     follow(change)
   }
 
@@ -133,7 +134,7 @@ public struct JSONFolder {
     try Disk.syncFolder(inside)
     try Disk.syncFolder(path)
     do { try Disk.syncFolder(Disk.parent(of: path)) } catch {
-      // The folder above may be one that we must not look into; then somebody else has made this one.
+      // Without permission to read the folder above, it was not this process that created this one.
       guard error.operation == "open" else { throw error }
     }
   }
@@ -153,8 +154,7 @@ public struct JSONFolder {
     return Array(names)
   }
 
-  /// Reads a file as it is to be: what is about to be written counts. From here on only another state of it is a
-  /// change.
+  /// Reads a file's next contents. Only a later state of the file counts as a change from here on.
   public mutating func read(_ fileName: FileName) throws(DiskError) -> Data {
     try read(fileName, atMost: .max)
   }
@@ -168,9 +168,10 @@ public struct JSONFolder {
     return try readFile(fileName, atMost: bytesMax)
   }
 
-  /// Reads a file as it is on the disk now; from here on only another state of it is a change.
+  /// Reads a file as it is on the disk; only a later state counts as a change from here on.
   ///
-  /// What is no file, behind a link too, is not opened, and a file of more bytes than `bytesMax` is not read.
+  /// Folders, devices and the like are not opened, behind a link either. A file of more than `bytesMax` bytes is not
+  /// read.
   mutating func readFile(
     _ fileName: FileName, atMost bytesMax: Int = .max
   ) throws(DiskError) -> Data {
@@ -182,17 +183,17 @@ public struct JSONFolder {
     }
     let contents: Data
     do { contents = try Disk.read(path) } catch {
-      seen.noteUnreadable(fileName)
+      seen.recordUnreadable(fileName)
       throw error
     }
     let hash = SeenContents.hash(contents)
     known[fileName]?.hash = hash
-    seen.note(hash, of: fileName)
+    seen.record(hash, of: fileName)
     return contents
   }
 
-  /// Whether somebody else changed, added or removed this file. That it is not there is no change while one of our
-  /// own is about to bring it back.
+  /// Returns whether someone else changed, added or removed this file. Its absence is no change while a pending write
+  /// will bring it back.
   public func isChangedByOthers(_ fileName: FileName) -> Bool {
     guard let signature = signature(of: fileName) else {
       return known[fileName] != nil && unwritten[fileName] == nil
@@ -200,13 +201,13 @@ public struct JSONFolder {
     return signature != known[fileName]?.signature
   }
 
-  /// Whether there is a file now, or will be.
+  /// Returns whether there is a file now, or will be.
   public func has(_ fileName: FileName) -> Bool {
     if let contents = unwritten[fileName] { return contents != nil }
     return hasFile(fileName)
   }
 
-  /// Whether there is a file on the disk now.
+  /// Returns whether there is a file on the disk now.
   func hasFile(_ fileName: FileName) -> Bool {
     signature(of: fileName) != nil
   }
@@ -215,8 +216,8 @@ public struct JSONFolder {
     Disk.signature(filePath(fileName))
   }
 
-  /// Whether a file holds what we know it to hold, though somebody has touched it; from here on that is no change.
-  mutating func isOnlyTouched(_ fileName: FileName) -> Bool {
+  /// Returns whether a file was touched without a change of its contents; if so, its new state counts as known.
+  mutating func acceptIfOnlyTouched(_ fileName: FileName) -> Bool {
     guard let known = known[fileName], let signature = signature(of: fileName),
       signature.size == known.signature.size,
       let contents = try? Disk.read(filePath(fileName)), SeenContents.hash(contents) == known.hash
@@ -235,55 +236,57 @@ public struct JSONFolder {
     Set(try fileNames()).union(known.keys.filter(\.isValue)).filter(isChangedByOthers)
   }
 
-  /// The file is not ours to replace: what it is to become waits in the log. `contents` is what it was to hold so far,
-  /// and no longer does.
-  mutating func holdBack(_ fileName: FileName, keeping contents: Data? = nil) {
-    heldBack.insert(fileName)
+  /// Protects a file from being replaced: its next contents wait in the log. `contents` is what it should have held
+  /// until now, and doesn't any more.
+  mutating func protect(_ fileName: FileName, keeping contents: Data? = nil) {
+    protectedFiles.insert(fileName)
     guard let contents, unwritten[fileName] == nil else { return }
     unwritten.updateValue(contents, forKey: fileName)
-    isToBeCarried = true
+    isLogIncomplete = true
   }
 
   /// The file may be replaced again.
-  mutating func release(_ fileName: FileName) {
-    heldBack.remove(fileName)
+  mutating func unprotect(_ fileName: FileName) {
+    protectedFiles.remove(fileName)
   }
 
-  /// Whether the file is left as it is for now.
-  func isHeldBack(_ fileName: FileName) -> Bool {
-    heldBack.contains(fileName)
+  /// Returns whether the file is left as it is for now.
+  func isProtected(_ fileName: FileName) -> Bool {
+    protectedFiles.contains(fileName)
   }
 
   /// Files that were left as they were, and are gone.
-  var namesHeldBackAndGone: [FileName] { heldBack.filter { !hasFile($0) } }
+  var namesProtectedAndGone: [FileName] { protectedFiles.filter { !hasFile($0) } }
 
-  /// A file that is held back, and is to be put aside in the end, stays what it is though the log has something else
-  /// for it: the log's next entry says so, and a start knows whose file it was.
-  private mutating func noteKept(_ fileNames: [FileName]) {
-    for name in fileNames where heldBack.contains(name) && precious.contains(name) {
-      if let hash = known[name]?.hash, hash != 0 { seen.note(hash, of: name) }
+  /// Records that a protected file with an unsaved edit stays on the disk although the log has other contents for it:
+  /// the log's next entry contains its hash, so that a start recognizes it.
+  private mutating func recordKept(_ fileNames: [FileName]) {
+    for name in fileNames where protectedFiles.contains(name) && keptWhenReplaced.contains(name) {
+      if let hash = known[name]?.hash, hash != 0 { seen.record(hash, of: name) }
     }
   }
 
-  /// Has a file put aside, and not lost, when it is to be replaced or removed.
+  /// Moves a file to quarantine, instead of discarding it, when it is replaced or removed.
   mutating func keepWhenReplaced(_ fileName: FileName) {
-    precious.insert(fileName)
+    keptWhenReplaced.insert(fileName)
   }
 
-  /// The file is an ordinary one again: what was kept in the log instead of it is no longer to come into its place.
-  mutating func keepNoLonger(_ fileName: FileName) {
-    guard precious.remove(fileName) != nil, heldBack.remove(fileName) != nil else { return }
+  /// Makes the file an ordinary one again: the contents that the log kept for it are dropped.
+  mutating func stopKeeping(_ fileName: FileName) {
+    guard keptWhenReplaced.remove(fileName) != nil, protectedFiles.remove(fileName) != nil else {
+      return
+    }
     unwritten.removeValue(forKey: fileName)
   }
 
-  /// Takes the names of files that were put aside since they were replaced, and where they are.
-  mutating func takePutAside() -> [(fileName: FileName, place: String)] {
+  /// Returns and clears the files that were moved to quarantine when they were replaced, with their new paths.
+  mutating func drainPutAside() -> [(fileName: FileName, place: String)] {
     defer { putAside = [] }
     return putAside
   }
 
-  /// Takes the names of files that were left since somebody else has changed them.
-  mutating func takeContested() -> [FileName] {
+  /// Returns and clears the names of files that were not written because someone else has changed them.
+  mutating func drainContested() -> [FileName] {
     defer { contested = [] }
     return Array(contested)
   }
@@ -303,7 +306,7 @@ public struct JSONFolder {
     return target
   }
 
-  /// The names of what was put aside, sorted.
+  /// The names of the files in quarantine, sorted.
   var quarantined: [String] {
     ((try? Disk.names(in: path + "/quarantine")) ?? []).sorted()
   }
@@ -326,16 +329,16 @@ public struct JSONFolder {
 
   // MARK: Changing
 
-  /// Whether the next step, or probe, has to empty the log first.
+  /// True if the log has to be emptied before the next step or probe.
   var isLogInDoubt: Bool { log.isInDoubt }
-  /// Whether a log that is emptied gives the disk room.
-  var canGiveRoom: Bool { !log.isInDoubt && !log.isEmpty }
+  /// True if emptying the log frees space on the disk.
+  var canFreeSpace: Bool { !log.isInDoubt && !log.isEmpty }
 
-  /// Makes steps durable, all or none; their files follow by `writeFiles`.
+  /// Makes steps durable, all or none; `writeFiles` updates their files later.
   ///
-  /// `isOwned` throws when the folder is no longer ours. It is asked before and after, as it is whether the folder and
-  /// its log are still those that a start would find: what is written to others is lost. `isLogOurs` tells whether
-  /// nobody else can have come to own the log, wherever it is.
+  /// `isOwned` throws if the folder is no longer ours. It is called before and after, as is the check that the folder
+  /// and its log are still at their paths: writes to moved ones are lost. `isLogOurs` returns whether no other process
+  /// can own the log, wherever it is.
   mutating func commit(
     _ steps: [FolderStep], isOwned: () throws(DiskError) -> Void, isLogOurs: () -> Bool = { true }
   ) throws(DiskError) {
@@ -349,21 +352,21 @@ public struct JSONFolder {
       try checkPlace()
       try isOwned()
     } catch {
-      // Refused, so that no file comes to hold it: the next entry has to tell what is really there.
+      // The entry is refused, so that no file gets its contents: the next entry has to record what is really there.
       seen.restore(former)
-      // A log that has no name any more is nobody else's.
-      if log.place == nil || isLogOurs() { log.retract(to: end) } else { log.doubt() }
+      // A log without a name belongs to no other process.
+      if log.place == nil || isLogOurs() { log.retract(to: end) } else { log.markInDoubt() }
       throw error
     }
     for change in steps.flatMap(\.changes) { follow(change) }
-    noteKept(steps.flatMap(\.changes).map(\.fileName))
+    recordKept(steps.flatMap(\.changes).map(\.fileName))
   }
 
   /// Makes steps durable, all or none; their files follow by `writeFiles`.
   public mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
     do { try commit(steps) { () throws(DiskError) in } } catch {
       // A full disk may have room again once the log is empty.
-      guard error.isOfFullDisk, canGiveRoom else { throw error }
+      guard error.isOfFullDisk, canFreeSpace else { throw error }
       try checkpoint()
       guard isCheckpointed else { throw error }
       try commit(steps) { () throws(DiskError) in }
@@ -376,14 +379,14 @@ public struct JSONFolder {
     try log.probe()
   }
 
-  /// A log in doubt takes nothing before it has begun anew.
+  /// Starts a log in doubt over, which accepts nothing before that.
   private mutating func emptyLog() throws(DiskError) {
     try checkpoint()
     guard log.isInDoubt else { return }
     throw DiskError("checkpoint", path, code: EAGAIN)
   }
 
-  /// Writes the files that changed. What fails stays in the log and is tried again the next time.
+  /// Writes the changed files. A file that fails stays in the log and is tried again next time.
   public mutating func writeFiles() -> [DiskError] {
     writeFiles(of: fileNamesBehind[...])
   }
@@ -391,7 +394,7 @@ public struct JSONFolder {
   /// Writes these files as far as they are behind.
   mutating func writeFiles(of fileNames: ArraySlice<FileName>) -> [DiskError] {
     var errors: [DiskError] = []
-    for fileName in fileNames where !heldBack.contains(fileName) {
+    for fileName in fileNames where !protectedFiles.contains(fileName) {
       guard let contents = unwritten[fileName] else { continue }
       do {
         guard try replace(fileName, contents) else { continue }
@@ -405,20 +408,20 @@ public struct JSONFolder {
     return errors
   }
 
-  /// Whether any file is not what the log says, and can be.
-  public var isBehind: Bool { unwritten.keys.contains { !heldBack.contains($0) } }
+  /// True if a file that may be written differs from the log.
+  public var isBehind: Bool { unwritten.keys.contains { !protectedFiles.contains($0) } }
   /// Those files.
-  var fileNamesBehind: [FileName] { unwritten.keys.filter { !heldBack.contains($0) } }
+  var fileNamesBehind: [FileName] { unwritten.keys.filter { !protectedFiles.contains($0) } }
   public var isCheckpointDue: Bool { log.length > Self.logBytesMax }
-  /// Whether anything is in the log only that could be in its file.
+  /// True if everything in the log that may be in a file is.
   public var isCheckpointed: Bool {
-    guard !log.isInDoubt, unsynced.isEmpty, !isBehind, !isToBeCarried else { return false }
+    guard !log.isInDoubt, unsynced.isEmpty, !isBehind, !isLogIncomplete else { return false }
     return unwritten.isEmpty ? log.length == 0 : log.isEmpty
   }
 
-  /// Writes and syncs all files, then empties the log; one that stays busy keeps its room on the disk.
+  /// Writes and syncs all files, then empties the log. With `staysBusy` the log keeps its space on the disk.
   ///
-  /// Nothing is emptied while a file waits that somebody else has changed: that one has to be looked at first.
+  /// Nothing is emptied while a pending file was changed by someone else: that file has to be read first.
   public mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
     if let error = writeFiles().first { throw error }
     guard !isCheckpointed, !isBehind else { return }
@@ -432,35 +435,35 @@ public struct JSONFolder {
       throw error
     }
     unsynced = [:]
-    seen.noteSync()
+    seen.recordSync()
     if !unwritten.isEmpty {
       let waiting = unwritten.map {
         FileChange($0, $1, isGoneAlready: goneAlready.contains($0))
       }
       try log.begin(with: FolderStep(waiting), seen: &seen)
-      noteKept(waiting.map(\.fileName))
+      recordKept(waiting.map(\.fileName))
     } else if staysBusy {
-      try log.beginAnew()
+      try log.restart()
     } else {
       try log.clear()
     }
-    isToBeCarried = false
+    isLogIncomplete = false
   }
 
-  /// Whether the file was written or removed; not while it is another one than we know.
+  /// Returns whether the file was written or removed; not while it is another one than we know.
   private mutating func replace(
     _ fileName: FileName, _ contents: Data?
   ) throws(DiskError) -> Bool {
     let signature = signature(of: fileName)
-    if sparesChangesByOthers, fileName.isValue, let signature,
+    if preservesChangesByOthers, fileName.isValue, let signature,
       signature != known[fileName]?.signature
     {
       contested.insert(fileName)
       return false
     }
-    if precious.contains(fileName) {
+    if keptWhenReplaced.contains(fileName) {
       if signature != nil { putAside.append((fileName, try quarantine(fileName))) }
-      precious.remove(fileName)
+      keptWhenReplaced.remove(fileName)
     }
     guard let contents else {
       if hasFile(fileName), !goneAlready.contains(fileName) { try Disk.remove(filePath(fileName)) }
@@ -477,20 +480,19 @@ public struct JSONFolder {
 
   // MARK: Its place
 
-  /// Which folder this is; nil when it was removed.
+  /// The folder's identity; nil when it was removed.
   var place: FilePlace? { Disk.place(of: directory) }
 
-  /// Whether the folder at the path is this one.
+  /// True if the path still leads to this folder.
   var isAtItsPath: Bool { place != nil && Disk.place(path) == place }
 
-  /// Whether the log at its path is this one; one that is still to be made is.
+  /// True if the log's path still leads to this log, or if the log does not exist yet.
   var isLogAtItsPath: Bool {
     guard let place = log.place else { return log.isInDoubt && !log.hasFile }
     return Disk.place(inside + "/log") == place
   }
 
-  /// Whether the log, which nobody else may write, is longer or shorter than it was left; not while another one is at
-  /// its path.
+  /// True if the log's size differs from what this process left; false if another log is at its path.
   var isLogChangedByOthers: Bool {
     guard !log.isInDoubt, isLogAtItsPath else { return false }
     return log.isChangedByOthers
@@ -502,8 +504,8 @@ public struct JSONFolder {
     guard isLogAtItsPath else { throw DiskError("find", inside + "/log", code: ESTALE) }
   }
 
-  /// Gives the folder another log, since somebody else has taken this one away; what another one there holds is kept
-  /// aside. Everything that only the old log has is written by the next checkpoint.
+  /// Creates another log, since someone has removed this one; a log in its place is moved to quarantine. The next
+  /// checkpoint writes everything that only the old log had.
   mutating func replaceLog() throws(DiskError) {
     try Disk.makeFolders(inside)
     let other = inside + "/log"

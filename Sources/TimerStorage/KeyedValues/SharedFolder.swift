@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A folder of small files that several processes and threads change, each step whole and durable before
-/// the next one begins.
+/// A folder of small files that several processes and threads change, each step complete and durable before the next
+/// one begins.
 ///
-/// Who changes it holds the folder's lock alone, who reads it holds it with other readers. The log is empty
-/// whenever nobody holds the lock alone: whoever finds entries in it knows that another process died in the
-/// middle of a step, and finishes that step first.
+/// A writer holds the folder's lock exclusively, a reader shares it. The log is empty whenever no writer holds the
+/// lock: a process that finds entries knows that another one died in the middle of a step, and finishes that step
+/// first.
 final class SharedFolder: Sendable {
   let path: String
   private let inside: String
   private let state = Mutex(State())
 
   private struct State {
-    /// Whether what dead processes left beside files was cleared away.
-    var isTidy = false
-    /// Whether the folder's own name is on the disk, as far as this process has seen.
+    /// True if temporary files of dead processes were removed.
+    var isCleaned = false
+    /// True if the folder's own name is known to be on the disk.
     var isMade = false
     /// Files that may not be on the disk as they are: a sync failed, and what was there could not be put back.
     var uncertain: Set<FileName> = []
@@ -44,7 +44,7 @@ final class SharedFolder: Sendable {
 
   // MARK: Reading
 
-  /// What the folder holds while its lock is held. Not to be kept.
+  /// The contents while the lock is held. Must not be kept.
   struct Contents {
     fileprivate let path: String
     /// Changes that are in the log and may not be in their files.
@@ -72,12 +72,12 @@ final class SharedFolder: Sendable {
     }
   }
 
-  /// Reads while nobody changes anything.
+  /// Reads without concurrent changes.
   func read<Result>(_ body: (Contents) throws -> Result) throws -> Result {
     guard Disk.signature(path) != nil else { return try body(Contents(path: path)) }
-    if let result = try readSettled(body) { return result }
-    // A step was left half done. Where it can't be finished, as in a folder that nobody can write to or that is a
-    // server's, the log tells what the files will hold.
+    if let result = try readIfLogIsEmpty(body) { return result }
+    // A step was not finished. If it can't be, as in a folder without write permission or one that a server owns, the
+    // log says what the files will hold.
     try? change { _ in (FolderStep([]), ()) }
     return try locked(alone: false) {
       try body(Contents(path: path, logged: logged()))
@@ -85,19 +85,19 @@ final class SharedFolder: Sendable {
   }
 
   private func logged() throws(DiskError) -> [FileName: Data?] {
-    guard !isSettled else { return [:] }
+    guard !isLogEmpty else { return [:] }
     let changes = try ChangeLog.steps(in: logPath).flatMap(\.changes)
     return Dictionary(changes.map { ($0.fileName, $0.contents) }) { $1 }
   }
 
   /// nil when a step has to be finished first.
-  private func readSettled<Result>(_ body: (Contents) throws -> Result) throws -> Result? {
+  private func readIfLogIsEmpty<Result>(_ body: (Contents) throws -> Result) throws -> Result? {
     try locked(alone: false) {
-      isSettled ? try body(Contents(path: path)) : nil
+      isLogEmpty ? try body(Contents(path: path)) : nil
     }
   }
 
-  private var isSettled: Bool {
+  private var isLogEmpty: Bool {
     Disk.signature(logPath).map { $0.size == 0 } ?? true
   }
 
@@ -105,17 +105,17 @@ final class SharedFolder: Sendable {
 
   // MARK: Changing
 
-  /// Decides on a step while nobody else reads or changes anything, and returns once the step is on the disk;
-  /// where it throws, nothing has changed. `settled` is called before others may go on.
+  /// Decides on a step without concurrent reads or changes, and returns once the step is on the disk; where it throws,
+  /// nothing has changed. `committed` is called before the lock is released.
   func change<Result>(
-    settled: (FolderStep) -> Void = { _ in },
+    committed: (FolderStep) -> Void = { _ in },
     _ decide: (Contents) throws -> (step: FolderStep, result: Result)
   ) throws -> Result {
     try make()
     return try locked(alone: true) {
-      let owner = try lockOutOwners()
+      let owner = try lockAgainstServer()
       defer { withExtendedLifetime(owner) {} }
-      try settle()
+      try finishPendingStep()
       let contents = Contents(path: path)
       let (step, result) = try decide(contents)
       let news = FolderStep(
@@ -123,13 +123,13 @@ final class SharedFolder: Sendable {
           try isUncertain($0.fileName) || contents.read($0.fileName) != $0.contents
         })
       try apply(news, in: contents)
-      if !news.changes.isEmpty { settled(news) }
+      if !news.changes.isEmpty { committed(news) }
       return result
     }
   }
 
   /// A server owns its folder as a whole, and keeps changes in its log that no other process may finish.
-  private func lockOutOwners() throws -> FolderLock {
+  private func lockAgainstServer() throws -> FolderLock {
     do { return try FolderLock(sharedAt: inside + "/lock") } catch {
       if case .disk(let error) = error { throw error }
       throw error
@@ -148,8 +148,8 @@ final class SharedFolder: Sendable {
   }
 
   /// Finishes what another process left half done.
-  private func settle() throws(DiskError) {
-    if !isSettled {
+  private func finishPendingStep() throws(DiskError) {
+    if !isLogEmpty {
       do throws(DiskError) {
         _ = try JSONFolder(path: path) { folder, found in
           if let damaged = found.damaged {
@@ -161,16 +161,17 @@ final class SharedFolder: Sendable {
         markEmptiedLog()
         throw error
       }
-    } else if !state.withLock({ $0.isTidy }) {
-      for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isOne(name) {
+    } else if !state.withLock({ $0.isCleaned }) {
+      for name in try Disk.names(in: path).map({ FileName($0) }) where StagedFile.isStagedName(name)
+      {
         try Disk.remove(path + "/" + name.text)
       }
     }
-    state.withLock { $0.isTidy = true }
+    state.withLock { $0.isCleaned = true }
   }
 
-  /// An emptied log has to stay empty: an entry that came back after a power cut would undo later steps. Where that is
-  /// not certain nobody may take it for empty: a zero, which is no entry, has the next one who comes make sure of it.
+  /// Marks a log that may not stay empty: an entry that came back after a power cut would undo later steps. A zero
+  /// byte, which is no entry, makes the next process empty the log again.
   private func markEmptiedLog() {
     guard Disk.signature(logPath).map({ $0.size == 0 }) ?? true else { return }
     _ = try? Disk.write(Data(count: 1), to: logPath)
@@ -189,8 +190,8 @@ final class SharedFolder: Sendable {
     let previous = try contents.read(change.fileName)
     try put(change, isSynced: true)
     do { try Disk.syncFolder(path) } catch {
-      // Nobody knows what the disk has; the one who is told of a failure has to find what was there before. Until a
-      // sync succeeds, what stands there is not taken for stored.
+      // The state on the disk is unknown, and a caller that gets an error has to find the old contents. Until a sync
+      // succeeds, the file does not count as stored.
       state.withLock { _ = $0.uncertain.insert(change.fileName) }
       try? put(FileChange(change.fileName, previous), isSynced: true)
       throw error
@@ -228,7 +229,7 @@ final class SharedFolder: Sendable {
       for file in staged { file.discard() }
       throw error
     }
-    // From here on the step is safe. What fails now is done by the next one who comes.
+    // The step is durable. If the rest fails, the next process finishes it.
     do {
       for file in staged { try file.place() }
       for change in step.changes where change.contents == nil { try put(change, isSynced: false) }

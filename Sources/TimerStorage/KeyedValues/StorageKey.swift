@@ -1,4 +1,4 @@
-/// What names a value in a `JSONFileStore`: a `String`, or an enum of strings.
+/// A key of a value in a `JSONFileStore`: a `String`, or an enum of strings.
 ///
 /// ```swift
 /// enum Setting: String, StorageKey { case volume, theme }

@@ -1,39 +1,39 @@
 import Foundation
 import JSONText
 
-/// The log of a folder: steps that are durable, though their files may not be written or synced yet.
+/// The write-ahead log of a folder: steps that are durable, though their files may not be written or synced yet.
 ///
-/// One append and one sync make a whole group of steps durable, which is what lets many be answered in the
-/// time that one file takes. An entry is a line of JSON that tells sizes and a checksum, and the contents
-/// behind it; what a crash cut off of the last group counts for nothing.
+/// One append and one sync make a whole group of steps durable, so that many are answered in the time that one file
+/// takes. An entry is a line of JSON with sizes and a checksum, followed by the contents. Entries that a crash has cut
+/// off are ignored.
 struct ChangeLog {
   private let path: String
   /// nil until it is made.
   private var file: FileHandle?
   /// Bytes of whole, synced entries.
   private(set) var length: UInt64 = 0
-  /// Counts how often the log began anew in the same bytes: entries of an earlier one, which may lie behind
-  /// those of this one, count for nothing.
+  /// The number of times that the log restarted in the same file; entries of earlier generations, which may follow
+  /// those of this one, are ignored.
   private var generation: UInt64 = 0
-  /// Bytes of the file: what lies behind the entries is zero, or of an earlier generation.
+  /// The size of the file; behind the entries there are zeros or entries of an earlier generation.
   private var room: UInt64 = 0
   /// Entries of this generation.
   private var count = 0
-  /// The log has to begin anew, in another file, before anything is added: it may hold what was refused, or its
-  /// end can't be told, or there is none.
+  /// True if the log has to start over in another file before anything is appended: it may hold refused entries, its
+  /// end is unknown, or it does not exist.
   private(set) var isInDoubt = true
 
   /// The version of the entries that are written; all before it can be read.
   static let version = 1
 
-  /// What a log holds.
+  /// The contents of a log.
   struct Found {
     var steps: [FolderStep] = []
     /// The whole log, when more than its end is damaged: a crash can tear only the last group.
     var damaged: Data?
     /// The version of a log that only a newer program can read.
     var newerVersion: Int?
-    /// What each file of the log may have held before the entries that name it.
+    /// The possible contents of each file before the entries that name it.
     var former: [FileName: FormerContents] = [:]
   }
 
@@ -57,7 +57,7 @@ struct ChangeLog {
     log.room = UInt64(bytes.count)
     log.generation = contents.generation
     log.count = contents.count
-    // Behind a gap nobody could tell later what was torn and what was damaged.
+    // Behind a gap it could not be told later what was torn and what was damaged.
     log.isInDoubt = contents.hasGap
     return (log, contents.found)
   }
@@ -66,28 +66,28 @@ struct ChangeLog {
   static func open(_ path: String) throws(DiskError) -> (log: ChangeLog, found: Found) {
     var (log, found) = try read(path)
     if log.file == nil { try log.clear() }
-    try log.cutTail()
+    try log.truncateTail()
     return (log, found)
   }
 
-  /// What a log holds that somebody else may be using; it stays as it is.
+  /// Reads a log that another process may be using, without changing it.
   static func steps(in path: String) throws(DiskError) -> [FolderStep] {
     Contents(of: try Disk.read(path)).found.steps
   }
 
-  /// Which file the log is; nil when it has no name any more, or is still to be made.
+  /// The log's identity; nil when it has no name any more, or does not exist yet.
   var place: FilePlace? { file.flatMap(Disk.place(of:)) }
 
   var hasFile: Bool { file != nil }
 
-  /// Whether its file has another size than this one gave it.
+  /// True if the file's size differs from what this process left.
   var isChangedByOthers: Bool { Disk.size(path).map { UInt64($0) != room } ?? false }
 
   /// Cuts off what lies behind the last whole entry: once a torn one is written over, it must not count again.
-  mutating func cutTail() throws(DiskError) {
+  mutating func truncateTail() throws(DiskError) {
     guard !isInDoubt, let file, room > length else { return }
     do {
-      try cut(file, to: length)
+      try truncate(file, to: length)
       try Disk.syncData(file, path)
     } catch {
       isInDoubt = true
@@ -95,10 +95,9 @@ struct ChangeLog {
     }
   }
 
-  /// Returns once the steps are on the disk; on an error the log is what it was before, or in doubt.
+  /// Returns once the steps are on the disk; on an error the log is unchanged, or in doubt.
   ///
-  /// `seen` has the contents that files are known to have had, which from here on are those of the steps; on an error it
-  /// is what it was.
+  /// `seen` has the possible contents of files, which become those of the steps; on an error it is unchanged.
   mutating func append(_ steps: [FolderStep], seen: inout SeenContents) throws(DiskError) {
     precondition(!isInDoubt, "a log in doubt begins anew before anything is added")
     let former = seen.former(of: steps)
@@ -114,14 +113,14 @@ struct ChangeLog {
     count += steps.count
   }
 
-  /// As above, where nobody keeps what the files had.
+  /// As above, without a record of the files' contents.
   mutating func append(_ steps: [FolderStep]) throws(DiskError) {
     var seen = SeenContents()
     try append(steps, seen: &seen)
   }
 
-  /// What was appended last is not to count, and can't be taken back: it was refused in the end.
-  mutating func doubt() {
+  /// Marks the log as in doubt: its last entry was refused and could not be removed.
+  mutating func markInDoubt() {
     isInDoubt = true
   }
 
@@ -175,17 +174,17 @@ struct ChangeLog {
     length = end
   }
 
-  /// Takes back an append that failed, unless that fails too.
+  /// Removes an append that failed; if that fails too, the log is in doubt.
   ///
-  /// After a failed sync nobody knows what the disk has, and the system takes the pages for written all the same: a
-  /// sync that only comes again says nothing. So what is to stay of the last page is written once more, the rest is
-  /// cut off, and the sync after that has both to do.
+  /// After a failed sync the state on the disk is unknown, and the system takes the pages for written: repeating the
+  /// sync alone proves nothing. So the part of the last page that stays is written again, the rest is cut off, and the
+  /// next sync has to do both.
   private mutating func retract(_ file: FileHandle) {
     do {
       let page = length / Self.pageBytes * Self.pageBytes
       let kept = try Disk.read(file, from: page, count: Int(length - page), path)
       if !kept.isEmpty { try Disk.write(kept, to: file, at: page, path) }
-      try cut(file, to: length)
+      try truncate(file, to: length)
       try Disk.syncData(file, path)
     } catch {
       isInDoubt = true
@@ -203,19 +202,19 @@ struct ChangeLog {
   private static let busyBytes: UInt64 = 16 << 10
   private static let roomAheadMax: UInt64 = 4 << 20
 
-  private mutating func cut(_ file: FileHandle, to length: UInt64) throws(DiskError) {
-    try Disk.cut(file, to: length, path)
+  private mutating func truncate(_ file: FileHandle, to length: UInt64) throws(DiskError) {
+    try Disk.truncate(file, to: length, path)
     room = length
   }
 
-  /// Whether no change was added since it began.
+  /// True if no change was appended since the log began.
   var isEmpty: Bool { length <= start }
-  /// Bytes of the entry that began the log anew, if one did.
+  /// Bytes of the entry that began the log, if there is one.
   private var start: UInt64 = 0
 
   /// Forgets all entries, as `clear` does, but keeps the room that they took: for a log that is busy, and would
   /// only have to grow again.
-  mutating func beginAnew() throws(DiskError) {
+  mutating func restart() throws(DiskError) {
     guard !isInDoubt else { return try clear() }
     var bytes = Data()
     var seen = SeenContents()
@@ -231,8 +230,8 @@ struct ChangeLog {
   /// Forgets all entries; their files have to be synced before.
   mutating func clear() throws(DiskError) {
     if let file, !isInDoubt {
-      // That need not be durable: entries that came back after a power cut say what the files say.
-      try cut(file, to: 0)
+      // This need not be durable: entries that come back after a power cut agree with the files.
+      try truncate(file, to: 0)
       forget()
       return
     }
@@ -243,7 +242,7 @@ struct ChangeLog {
     room = 0
     forget()
     do { try Disk.syncFolder(Disk.parent(of: path)) } catch {
-      // Another one who finds it would take it for one that is on the disk.
+      // Another process would take this file for a durable one.
       file = nil
       try? Disk.remove(path)
       throw error
@@ -297,9 +296,9 @@ struct ChangeLog {
     /// Missing before a newer one was thought of: 1.
     let version: Int?
     let files: [File]
-    /// Missing before logs began anew in the same bytes.
+    /// Missing in logs from before generations.
     let generation: UInt64?
-    /// Counts the entries of a generation; missing, as `first` is, before groups could be told apart.
+    /// The entry's number in its generation; missing, like `first`, in older logs.
     let entry: Int?
     /// The first entry of the group, which is what one append wrote.
     let first: Int?
@@ -309,9 +308,9 @@ struct ChangeLog {
       let name: String
       /// nil: the file is to go.
       let bytes: Int?
-      /// Somebody else had removed it.
+      /// True if someone else had removed it.
       let gone: Bool?
-      /// Hashes of what it may have held before; missing where nobody kept that.
+      /// Hashes of its possible earlier contents; missing in logs of older versions.
       let was: [UInt64]?
     }
   }
@@ -362,7 +361,7 @@ struct ChangeLog {
     private(set) var hasGap = false
 
     init(of bytes: Data) {
-      let all = wholeEntries(in: bytes)
+      let all = completeEntries(in: bytes)
       found.newerVersion = ChangeLog.newerVersion(bytes)
       generation = all.map(\.generation).max() ?? 0
       let entries = all.filter { $0.generation == generation }
@@ -390,13 +389,13 @@ struct ChangeLog {
       if isDamaged { found.damaged = bytes }
     }
 
-    /// Whether a crash may have done what is between two entries: it tears nothing but what was written last, of
-    /// which nothing was answered. Of a group it may leave any part.
+    /// Returns whether a crash may have done what is between two entries: it tears nothing but what was written last,
+    /// of which nothing was answered. Of a group it may leave any part.
     private func isTorn(
       between before: Entry?, _ after: Entry, of entries: [Entry], _ bytes: Data
     ) -> Bool {
       if before == nil, bytes.starts(with: beginning), after.entry != 0 {
-        // The log was about to begin anew: all of these are in their files.
+        // The log was about to restart: all of these are in their files.
         return true
       }
       guard let first = entries.last?.first, after.first == first else { return false }
@@ -422,7 +421,7 @@ struct ChangeLog {
     return version > Self.version ? version : nil
   }
 
-  private static func wholeEntries(in bytes: Data) -> [Entry] {
+  private static func completeEntries(in bytes: Data) -> [Entry] {
     var entries: [Entry] = []
     var rest = bytes[...]
     while let start = rest.firstRange(of: mark)?.lowerBound {
@@ -444,16 +443,16 @@ struct ChangeLog {
     return entries
   }
 
-  /// How each entry begins.
+  /// The first bytes of every entry.
   private static let mark = Data("{\"files\":[".utf8)
-  /// How one begins that begins the log anew.
+  /// The first bytes of the entry that begins a log.
   private static let beginning = Data("{\"files\":[]".utf8)
 
   private static func step(_ head: Head, _ bytes: Data) -> FolderStep? {
     var rest = bytes
     var changes: [FileChange] = []
     for file in head.files {
-      // One by one, because a damaged head may tell sizes whose sum is no number.
+      // One at a time, because the sum of a damaged head's sizes may overflow.
       guard 0...rest.count ~= file.bytes ?? 0 else { return nil }
       changes.append(
         FileChange(
@@ -464,7 +463,7 @@ struct ChangeLog {
     return checksum(of: changes) == head.checksum ? FolderStep(changes) : nil
   }
 
-  /// FNV-1a, against what a crash tears: nobody forges one's own log.
+  /// FNV-1a, against torn writes; forging one's own log gains nothing.
   private static func checksum(of changes: [FileChange]) -> UInt64 {
     var hash = Checksum()
     for change in changes {
@@ -487,9 +486,9 @@ private struct Checksum {
   }
 }
 
-/// What a file may have held before the entries of a log that name it.
+/// A file's possible contents before the entries of a log that name it.
 struct FormerContents: Equatable {
-  /// Whether the log says so: those of before do not.
+  /// True if the log records this; older logs do not.
   let isKnown: Bool
   /// 0 stands for no file.
   var hashes: Set<UInt64> = []
@@ -499,13 +498,12 @@ struct FormerContents: Equatable {
   }
 }
 
-/// What value files are known to have held since they were last synced, each by a hash: any of it may be on the disk
-/// after a power cut.
+/// Hashes of all contents that value files may have had since the last sync: a power cut may leave any of them.
 ///
-/// Times would not tell whose a file is: a sync of the log's bytes need not keep its own time, a new mode changes that
-/// of a file, and clocks are set back.
+/// Modification times can't tell whose a file is: a sync need not keep the time, a new mode changes it, and clocks are
+/// set back.
 struct SeenContents {
-  /// Whether a file that nothing is known of was not there.
+  /// True if a file without hashes did not exist.
   var isComplete = false
   private var hashes: [FileName: [UInt64]] = [:]
 
@@ -519,7 +517,7 @@ struct SeenContents {
     return max(1, hash.value)
   }
 
-  /// The file is about to be this, by an entry of the log; what it may have held before, if that is known.
+  /// Records an entry of the log for a file. Returns the file's possible contents before that, if they are known.
   mutating func replace(_ change: FileChange) -> [UInt64]? {
     guard change.fileName.isValue else { return nil }
     var was = hashes[change.fileName] ?? (isComplete ? [0] : nil)
@@ -528,7 +526,7 @@ struct SeenContents {
     return was
   }
 
-  /// What is known of the files of these steps, for when the log does not come to have them.
+  /// The state of the steps' files, to restore it if the log does not accept the steps.
   func former(of steps: [FolderStep]) -> Former {
     var former = Former()
     for change in steps.flatMap(\.changes) where change.fileName.isValue {
@@ -542,23 +540,23 @@ struct SeenContents {
     for (fileName, seen) in former.hashes { hashes[fileName] = seen }
   }
 
-  /// What was known of some files.
+  /// The recorded state of some files.
   struct Former {
     fileprivate var hashes: [FileName: [UInt64]?] = [:]
   }
 
   /// The file was read, or is to be this without an entry.
-  mutating func note(_ contents: Data?, of fileName: FileName) {
-    note(contents.map(Self.hash) ?? 0, of: fileName)
+  mutating func record(_ contents: Data?, of fileName: FileName) {
+    record(contents.map(Self.hash) ?? 0, of: fileName)
   }
 
-  /// There is a file, and it can't be read: what it holds is not known.
-  mutating func noteUnreadable(_ fileName: FileName) {
+  /// Records that a file exists and can't be read, so that its contents are unknown.
+  mutating func recordUnreadable(_ fileName: FileName) {
     if fileName.isValue { hashes[fileName] = [] }
   }
 
   /// The same by its hash.
-  mutating func note(_ hash: UInt64, of fileName: FileName) {
+  mutating func record(_ hash: UInt64, of fileName: FileName) {
     guard fileName.isValue else { return }
     var seen = hashes[fileName] ?? []
     guard seen.last != hash else { return }
@@ -567,7 +565,7 @@ struct SeenContents {
   }
 
   /// All files were synced: nothing older is on the disk any more.
-  mutating func noteSync() {
+  mutating func recordSync() {
     for (fileName, seen) in hashes where seen.count > 1 { hashes[fileName] = seen.suffix(1) }
     hashes = hashes.filter { $0.value != [0] || !isComplete }
   }

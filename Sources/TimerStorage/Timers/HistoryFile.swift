@@ -1,10 +1,9 @@
 import Foundation
 
-/// The name of what has happened in a data folder, so that nobody takes one folder for a copy of it that went another
-/// way.
+/// The name of a data folder's history, which distinguishes a folder from a copy of it that has changed since.
 ///
-/// The file tells its own inode, and when it was written: a copy of the folder has another inode, and one over the
-/// folder has another time, or its inode was changed long after it. Such a folder begins a history of its own.
+/// The file holds its own inode and time: a copy of the folder has another inode. A copy in its place has another time,
+/// or its inode changed long after that. Such a folder begins a history of its own.
 struct HistoryFile: Codable, Equatable {
   var version = Self.currentVersion
   var history: String
@@ -14,7 +13,7 @@ struct HistoryFile: Codable, Equatable {
 
   static let currentVersion = 1
 
-  /// What a folder's file says.
+  /// The state of a folder's history file.
   enum Found: Equatable {
     /// The folder is from before there were histories, or new.
     case none
@@ -24,7 +23,7 @@ struct HistoryFile: Codable, Equatable {
     case foreign
   }
 
-  /// A new name, which nobody can guess.
+  /// A new, unpredictable name.
   static func newName() -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
     return String((0..<24).map { _ in letters[Int.random(in: letters.indices)] })

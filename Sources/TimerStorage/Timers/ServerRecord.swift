@@ -1,7 +1,7 @@
 import Foundation
 public import TimerCore
 
-/// What the server remembers beside its timers.
+/// The server's own record, beside its timers.
 public struct ServerRecord: Codable, Hashable, Sendable {
   /// Of the file's shape; nil where it was written before there was one, which is 1.
   public var version: Int?
@@ -11,8 +11,8 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   /// register takes it from here.
   public var removals: [Removal]
   /// The request that this was written with, if it changed no timer; nil where there is none.
-  public var unchanged: [AnsweredRequest]?
-  /// What the clocks said when it was written.
+  public var unchanged: [IdempotencyRecord]?
+  /// The clocks' readings when it was written.
   public var clock: ClockReading?
   /// The last readings of earlier starts of the machine that files may still refer to, oldest first.
   public var earlierClocks: [ClockReading]?
@@ -20,21 +20,21 @@ public struct ServerRecord: Codable, Hashable, Sendable {
   /// A removal that was answered.
   public struct Removal: Codable, Hashable, Sendable {
     public let timer: String
-    public let request: AnsweredRequest
+    public let request: IdempotencyRecord
 
-    public init(timer: TimerID, request: AnsweredRequest) {
+    public init(timer: TimerID, request: IdempotencyRecord) {
       self.timer = timer.name
       self.request = request
     }
 
-    fileprivate init(timer: String, request: AnsweredRequest) {
+    fileprivate init(timer: String, request: IdempotencyRecord) {
       self.timer = timer
       self.request = request
     }
   }
 
   public init(
-    revisionCeiling: Int = 0, removals: [Removal] = [], unchanged: [AnsweredRequest] = [],
+    revisionCeiling: Int = 0, removals: [Removal] = [], unchanged: [IdempotencyRecord] = [],
     clock: ClockReading? = nil
   ) {
     version = Self.currentVersion
@@ -70,7 +70,7 @@ public struct ServerRecord: Codable, Hashable, Sendable {
     do { self = try JSONDecoder().decode(ServerRecord.self, from: contents) } catch {
       throw .malformed("\(error)")
     }
-    // Nobody counts further, and whoever goes on from there is never to reach the end.
+    // No server counts that far, and one that continues from here must never reach the end.
     let revisionMax = TimerLimits.revisionMax / 2
     guard 0...revisionMax ~= revisionCeiling else {
       throw .contradiction("a revision that is not 0 to \(revisionMax)")

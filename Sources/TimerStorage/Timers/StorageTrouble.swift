@@ -1,6 +1,6 @@
 /// Why a server takes no changes for now.
 public struct StorageTrouble: Error, Hashable, Sendable, CustomStringConvertible {
-  /// In a few words that may be shown to anybody: no paths, no names of files.
+  /// A short text that may be shown to anyone: without paths or names of files.
   public let reason: String
   /// For the log, with paths.
   public let description: String
@@ -11,7 +11,7 @@ public struct StorageTrouble: Error, Hashable, Sendable, CustomStringConvertible
     self.description = description
   }
 
-  /// What the disk said when it refused.
+  /// Creates the trouble for an error of the disk.
   public init(_ error: DiskError) {
     self.init(reason: "the disk refuses: \(error.reason)", description: "\(error)")
   }

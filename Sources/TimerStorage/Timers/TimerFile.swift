@@ -27,9 +27,10 @@ struct TimerFile: Decodable {
   var changedAt: Double?
   var runChangedAt: Double?
   var clock: ClockReading?
-  var answered: [AnsweredRequest]?
+  var answered: [IdempotencyRecord]?
   var ends: [EndFile]?
-  /// Those of `ends` that nobody was sent, or, of a server that kept no others, all of them.
+  /// The undelivered ones among `ends`; a server of an older version kept only these. The name is that of the file's
+  /// key.
   var untoldEnds: [Double]?
 
   struct EndFile: Decodable {
@@ -93,7 +94,7 @@ extension TimerFile {
     let undelivered = Set((untoldEnds ?? []).map(Self.instant))
     var ends = (ends ?? []).map {
       let at = Self.instant($0.endedAt)
-      // Nobody counts that far: it was written by hand.
+      // No server counts that far: it was written by hand.
       let revision = min(max(0, $0.revision), TimerLimits.revisionMax / 2)
       return TimerEnd(at: at, revision: revision, isDelivered: !undelivered.contains(at))
     }
@@ -103,7 +104,7 @@ extension TimerFile {
     return ends.suffix(TimerEnd.kept)
   }
 
-  /// What the wire would refuse is not let in by a file either.
+  /// A file has to keep the limits of the protocol too.
   private static func checkLimits(_ settings: TimerSettings) throws(RecordFault) {
     guard settings.title.utf8.count <= TimerLimits.titleBytesMax else {
       throw .contradiction("a title of more than \(TimerLimits.titleBytesMax) bytes")

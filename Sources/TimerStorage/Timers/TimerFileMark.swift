@@ -1,15 +1,15 @@
 import Foundation
 import TimerCore
 
-/// Whether a file that holds no timer was meant to be one.
+/// Tells files of this server from those of other programs.
 ///
-/// A data folder may be any folder, with files of other programs that are named as timers are: those are neither moved
-/// nor written over.
+/// A data folder may be any folder, with files of other programs that are named like timers' files: those are neither
+/// moved nor overwritten.
 enum TimerFileMark {
-  /// `key` is the timer that the file's name tells, if it tells one.
+  /// Returns whether a file was meant to hold a timer; `key` is the timer of its name, if there is one.
   ///
-  /// A file of nothing, or one that begins with zeros, as a power cut leaves it where a page was not written, counts as
-  /// ours: no program's JSON begins so.
+  /// An empty file, or one that begins with zeros, as a power cut leaves it, counts as ours: no program's JSON begins
+  /// like that.
   static func isOurs(_ contents: Data, key: String?) -> Bool {
     if contents.first ?? 0 == 0 { return true }
     guard let json = try? JSONSerialization.jsonObject(with: contents, options: .fragmentsAllowed)
@@ -17,7 +17,7 @@ enum TimerFileMark {
     return (json as? [String: Any]).map { isTimer($0, key) } ?? false
   }
 
-  /// Whether it is the JSON of an object that names a timer, whatever its version.
+  /// Returns whether it is the JSON of an object that names a timer, whatever its version.
   static func namesTimer(_ contents: Data) -> Bool {
     let json = try? JSONSerialization.jsonObject(with: contents, options: .fragmentsAllowed)
     return (json as? [String: Any])?["timer"] is String
@@ -31,7 +31,7 @@ enum TimerFileMark {
     return key.map { timer.utf8.elementsEqual($0.utf8) } ?? false || hasType || hasVersion
   }
 
-  /// What was cut off, or is damaged further on.
+  /// Returns whether it is the beginning of a timer's file, cut off or damaged later on.
   private static func isBeginning(_ contents: Data, _ key: String?) -> Bool {
     let beginning = contents.prefix(beginningBytes)
     let marks = ["\"timer\"", "\"version\""].map { Data($0.utf8) }

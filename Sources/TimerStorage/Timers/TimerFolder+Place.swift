@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a folder is no longer the one that a start at its path would find.
+/// The ways in which the folder at the path can differ from the one in use.
 enum Displacement: Equatable {
   /// There is nothing at the path.
   case gone
@@ -54,10 +54,10 @@ extension TimerFolder {
     }
   }
 
-  /// Does what can be done so that changes can be stored again, and proves that they can; throws why not.
+  /// Tries to make the folder usable again and probes it; throws the reason if that fails.
   ///
-  /// What is returned is another folder that lies at the path and was taken up in place of this one; nil: this one, or
-  /// a new one with the same timers, goes on.
+  /// Returns the contents of another folder that was put at the path and is now in use; nil if this one, or a new one
+  /// with the same timers, is in use.
   mutating func recover() throws(StorageTrouble) -> Contents? {
     do throws(DiskError) { try finishStart() } catch { throw StorageTrouble(error) }
     switch displacement {
@@ -65,7 +65,7 @@ extension TimerFolder {
     case .gone: throw placeTrouble ?? Self.unknownTrouble
     case .inside:
       // A process that owned the folder meanwhile may have changed all that is known here.
-      if hasOtherOwner { return try takeUp() }
+      if hadOtherOwner { return try switchToOther() }
       try recoverInside()
     case .otherFolder(let place):
       if let contents = try recover(from: place) { return contents }
@@ -80,9 +80,9 @@ extension TimerFolder {
 
   // MARK: The same folder
 
-  /// Whether somebody else's server was here since the lock was taken away: another process named itself in it, the log
-  /// has other entries, or the server's record is not the one that was written last.
-  private var hasOtherOwner: Bool {
+  /// True if another server used the folder since the lock was removed: another process wrote its id into the lock, the
+  /// log has other entries, or the server's record was changed.
+  private var hadOtherOwner: Bool {
     guard !isLockAtItsPath else { return false }
     if let owner = FolderLock.owner(lockPath), owner != ProcessInfo.processInfo.processIdentifier {
       return true
@@ -91,7 +91,7 @@ extension TimerFolder {
       || folder.hasFile(ServerRecord.fileName) && folder.isChangedByOthers(ServerRecord.fileName)
   }
 
-  /// Makes anew what was taken out of the folder. Whatever the log had is written by the next checkpoint.
+  /// Creates again what was removed from the folder. The next checkpoint writes everything that the log had.
   private mutating func recoverInside() throws(StorageTrouble) {
     do throws(FolderError) {
       try makeLock()
@@ -127,26 +127,26 @@ extension TimerFolder {
 
   /// Has every file written as it is known here.
   private mutating func putAll() {
-    for (id, kept) in memory {
+    for (id, kept) in lastRecords {
       let name = TimerWrite.fileName(of: id)
-      if !folder.isToBeWritten(name) { folder.put(FileChange(name, kept.record.contents())) }
+      if !folder.isPendingWrite(name) { folder.put(FileChange(name, kept.record.contents())) }
     }
     if !folder.has(ServerRecord.fileName) {
       folder.put(FileChange(ServerRecord.fileName, server.contents()))
     }
-    if !register.requests.isEmpty {
+    if !idempotencyFile.requests.isEmpty {
       folder.putUnlogged(
-        FileChange(RequestRegister.fileName, register.contents(on: clock)))
+        FileChange(IdempotencyFile.fileName, idempotencyFile.contents(on: clock)))
     }
   }
 
   // MARK: Another folder
 
-  /// Waits until nobody changes the other folder any more: it may be one that is being copied.
+  /// Waits until the other folder stops changing: it may be one that is being copied.
   private mutating func recover(from place: FilePlace) throws(StorageTrouble) -> Contents? {
     let view: FolderView
     do throws(FolderError) {
-      // Who owns it changes it all the time, and is to be named all the same.
+      // A folder that another server uses changes all the time, and the error has to name that server.
       if Disk.place(lockPath) != nil { _ = try FolderLock(sharedAt: lockPath) }
       do throws(DiskError) { view = try Self.view(of: path, place) } catch { throw .disk(error) }
     } catch {
@@ -156,7 +156,7 @@ extension TimerFolder {
       other = view
       throw placeTrouble ?? Self.unknownTrouble
     }
-    if Self.holdsData(view, path) { return try takeUp() }
+    if Self.holdsData(view, path) { return try switchToOther() }
     guard place.device == folder.device else {
       throw StorageTrouble(
         reason: "the data folder is empty, and on another disk; mount its disk",
@@ -179,7 +179,7 @@ extension TimerFolder {
     return FolderView(place: place, files: files)
   }
 
-  /// Whether somebody's server was here, or a timer is.
+  /// Returns whether the folder was used by a server, or holds a timer.
   private static func holdsData(_ view: FolderView, _ path: String) -> Bool {
     let ours = ["log", "lock", "history"].map { FileName(JSONFolder.insideName + "/" + $0) }
     if ours.contains(where: { view.files[$0] != nil }) { return true }
@@ -193,8 +193,8 @@ extension TimerFolder {
     }
   }
 
-  /// Reads the other folder as a start does, and goes on with it.
-  private mutating func takeUp() throws(StorageTrouble) -> Contents {
+  /// Loads the other folder as a start does, and uses it from here on.
+  private mutating func switchToOther() throws(StorageTrouble) -> Contents {
     var other: TimerFolder
     let contents: Contents
     do throws(FolderError) {
@@ -208,7 +208,7 @@ extension TimerFolder {
     return contents
   }
 
-  /// Writes everything that is known here into an empty folder, and goes on with it.
+  /// Writes everything in memory into an empty folder, and uses it from here on.
   private mutating func refill() throws(StorageTrouble) {
     do throws(FolderError) {
       let inside = path + "/" + JSONFolder.insideName
@@ -219,10 +219,10 @@ extension TimerFolder {
         try keepHistory()
         (folder, _) = try JSONFolder.read(path)
         self.lock = lock
-        folder.sparesChangesByOthers = true
+        folder.preservesChangesByOthers = true
         (blocked, mistyped) = ([:], [:])
         for name in try folder.fileNames() {
-          // It was seen to be nobody's timer.
+          // It was checked not to be a timer's file.
           block(name, .foreign("it was in the folder before"))
         }
         putAll()

@@ -1,20 +1,20 @@
 import Foundation
 public import TimerCore
 
-/// What a start has to do once it has read everything.
+/// The work of a start that is left once everything is read.
 struct StartWork {
-  let traces: StartTraces
+  let rollback: StartRollback
   /// Why it could not be done yet; nil before the first try.
   var error: DiskError?
   /// A damaged log, to be kept beside.
   var damagedLog: Data?
   /// The folder's history begins here.
   var writesHistory = false
-  /// Revisions may have been given that nobody knows of.
+  /// True if unknown revisions may have been issued.
   var skipsRevisions = false
-  /// The server's record was reckoned anew.
+  /// True if the server's record was recomputed.
   var writesServer = false
-  /// Damaged files, to be put aside.
+  /// Damaged files to be moved to quarantine.
   var damaged: [FileName] = []
   var faults: [FileFault] = []
   var remarks: [String] = []
@@ -26,13 +26,13 @@ extension TimerFolder {
     try self.init(path: path, clock: clock, isRestored: false)
   }
 
-  /// `isRestored`: it takes the place of another folder, whose changes were answered.
+  /// `isRestored` is true if it replaces another folder, whose changes were answered.
   init(path: String, clock: ClockReading, isRestored: Bool) throws(FolderError) {
-    let start = StartWork(traces: StartTraces(path))
+    let start = StartWork(rollback: StartRollback(path))
     do throws(FolderError) {
       try self.init(reading: path, clock: clock, start, isRestored: isRestored)
     } catch {
-      start.traces.remove()
+      start.rollback.rollBack()
       throw error
     }
   }
@@ -44,9 +44,9 @@ extension TimerFolder {
     let inside = path + "/" + JSONFolder.insideName
     let found: ChangeLog.Found
     var lock: FolderLock?
-    try start.traces.makeFolders(path)
+    try start.rollback.makeFolders(path)
     // A lock that is there already is taken first; to make one is to change the folder.
-    if Disk.place(inside + "/lock") != nil { lock = try start.traces.lock() }
+    if Disk.place(inside + "/lock") != nil { lock = try start.rollback.lock() }
     do throws(DiskError) { (folder, found) = try JSONFolder.read(path) } catch {
       throw .disk(error)
     }
@@ -55,7 +55,7 @@ extension TimerFolder {
     }
     try Self.checkVersions(&folder)
     self.clock = clock
-    register = RequestRegister()
+    idempotencyFile = IdempotencyFile()
     let origin = try Self.history(inside + "/history")
     if case .own(let name) = origin, !isRestored, found.damaged == nil {
       history = name
@@ -73,30 +73,30 @@ extension TimerFolder {
     }
     if origin == .foreign {
       start.remarks.append(
-        "the data folder is a copy of another one, or its history is damaged: it begins a history of its own"
+        "the data folder is a copy of another one, or its history is damaged: it gets a new history"
       )
     }
     self.lock = lock
     self.start = start
     try replay(found, isOwn: origin != .foreign && origin != .none)
-    try restoreRegister(found.steps)
+    try restoreIdempotencyFile(found.steps)
     // Where there is nothing to read, nothing can be of a newer version.
     do throws(DiskError) {
       guard try folder.fileNames().isEmpty else { return }
     } catch {
       throw .disk(error)
     }
-    try own()
+    try acquireLock()
     // A start that failed beside this one may have taken back the folder that was read here.
     guard folder.isAtItsPath else { throw .disk(DiskError("find", path, code: ESTALE)) }
   }
 
-  /// Makes the lock where nobody has made it before.
-  private mutating func own() throws(FolderError) {
+  /// Acquires the lock if this start does not have it yet.
+  private mutating func acquireLock() throws(FolderError) {
     guard lock == nil else { return }
-    let traces = start?.traces ?? StartTraces(path)
-    try traces.makeFolders(folder.inside)
-    let lock = try traces.lock()
+    let rollback = start?.rollback ?? StartRollback(path)
+    try rollback.makeFolders(folder.inside)
+    let lock = try rollback.lock()
     // Best effort here: it is done again with the rest.
     try? lock.nameOwner(lockPath)
     self.lock = lock
@@ -116,7 +116,7 @@ extension TimerFolder {
 
   // MARK: The log
 
-  /// Decides on each file that the log has: the log's last word, or what somebody has put there since.
+  /// Decides for each file of the log whether the log's last entry counts, or a newer file on the disk.
   private mutating func replay(_ found: ChangeLog.Found, isOwn: Bool) throws(FolderError) {
     var last: [FileName: FileChange] = [:]
     var said: [FileName: Set<Data>] = [:]
@@ -138,7 +138,7 @@ extension TimerFolder {
     }
   }
 
-  /// In a log that is not whole nobody can tell whether the file was put there by others.
+  /// Without a complete log it can't be told whether others put a file there.
   private mutating func replay(
     _ change: FileChange, said: Set<Data>, former: FormerContents, isWhole: Bool
   ) throws(FolderError) {
@@ -151,7 +151,7 @@ extension TimerFolder {
       if said.contains(bytes) { return folder.put(change) }
       let isFormer = former.hashes.contains(SeenContents.hash(bytes))
       isByOthers = isWhole && former.isKnown && !isFormer
-      // A server has read it so while it ran; what a power cut leaves of a file nobody has read.
+      // Only a file that a server read while running was mistyped; a power cut leaves files that no server has read.
       isMistyped = isFormer
       _ = try Self.record(bytes, in: name)
       fault = nil
@@ -163,13 +163,13 @@ extension TimerFolder {
     case .newerVersion(let version): throw .newer(file: name.text, version: version)
     case nil where isByOthers || change.isGoneAlready:
       start?.remarks.append(
-        "\(name) was put there by others after the last change: it counts, and not the log's last state"
+        "\(name) was changed by others after the log's last entry, so the file is used"
       )
-    // A file that can't be read is as old as the log says: what was answered since counts.
+    // An unreadable file is as old as the log says, so later answered changes count.
     case nil, .malformed, .contradiction, .unreadable:
       folder.put(change)
     case .foreign(let why):
-      hold(change, .foreign(why))
+      protect(change, .foreign(why))
     }
   }
 
@@ -179,34 +179,34 @@ extension TimerFolder {
     guard change.contents != nil else { return folder.keepWhenReplaced(name) }
     start?.damaged.append(name)
     start?.faults.append(FileFault(fileName: name, fault: fault))
-    start?.remarks.append("the timer of \(name) was in the log, and goes on as it was")
+    start?.remarks.append("the timer of \(name) was restored from the log")
   }
 
-  /// The file is not ours; what it would be stays in the log.
-  private mutating func hold(_ change: FileChange, _ fault: RecordFault) {
+  /// Protects a file of another program; the timer's next contents stay in the log.
+  private mutating func protect(_ change: FileChange, _ fault: RecordFault) {
     block(change.fileName, fault)
     start?.faults.append(FileFault(fileName: change.fileName, fault: fault))
     folder.put(change)
   }
 
-  private mutating func restoreRegister(by later: [ClockReading]) throws(RecordFault) {
+  private mutating func restoreIdempotencyFile(by later: [ClockReading]) throws(RecordFault) {
     let contents: Data
-    do throws(DiskError) { contents = try folder.readFile(RequestRegister.fileName) } catch {
+    do throws(DiskError) { contents = try folder.readFile(IdempotencyFile.fileName) } catch {
       throw .unreadable(error)
     }
-    do { try register.restore(contents, on: clock, by: later) } catch {
+    do { try idempotencyFile.restore(contents, on: clock, by: later) } catch {
       throw .malformed("\(error)")
     }
   }
 
-  /// What earlier processes knew of named changes: in the file, and since then in the log.
-  private mutating func restoreRegister(_ steps: [FolderStep]) throws(FolderError) {
+  /// Restores the idempotency records of earlier processes, from the file and the log.
+  private mutating func restoreIdempotencyFile(_ steps: [FolderStep]) throws(FolderError) {
     let later = servers(steps).flatMap(\.lastClocks)
-    if folder.has(RequestRegister.fileName) {
-      do throws(RecordFault) { try restoreRegister(by: later) } catch {
-        // It tells of the last minutes alone: the timers do not wait for it.
-        start?.damaged.append(RequestRegister.fileName)
-        start?.faults.append(FileFault(fileName: RequestRegister.fileName, fault: error))
+    if folder.has(IdempotencyFile.fileName) {
+      do throws(RecordFault) { try restoreIdempotencyFile(by: later) } catch {
+        // The file only holds the last minutes, so the timers are loaded without it.
+        start?.damaged.append(IdempotencyFile.fileName)
+        start?.faults.append(FileFault(fileName: IdempotencyFile.fileName, fault: error))
       }
     }
     for step in steps {
@@ -216,14 +216,14 @@ extension TimerFolder {
         let record = change.contents.flatMap { try? TimerRecord(contents: $0, id: id) }
         let shift = (record?.clock ?? server?.clock)?.shift(to: clock, by: later) ?? .zero
         if let record {
-          register.note(record, shift: shift)
+          idempotencyFile.record(record, shift: shift)
         } else if change.contents == nil, let server {
-          register.note(removalOf: id, in: server, shift: shift)
+          idempotencyFile.record(removalOf: id, in: server, shift: shift)
         }
       }
       if let server {
         let shift = server.clock?.shift(to: clock, by: later) ?? .zero
-        register.note(unchangedIn: server, shift: shift)
+        idempotencyFile.record(unchangedIn: server, shift: shift)
       }
     }
   }
@@ -240,16 +240,16 @@ extension TimerFolder {
       .flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
   }
 
-  /// What the server's own files say, whatever the log has for them.
+  /// Throws if one of the server's own files is of a newer version, whatever the log has for it.
   private static func checkVersions(_ folder: inout JSONFolder) throws(FolderError) {
     for (name, known) in [
       (ServerRecord.fileName, ServerRecord.currentVersion),
-      (RequestRegister.fileName, RequestRegister.version),
+      (IdempotencyFile.fileName, IdempotencyFile.version),
     ] where folder.hasFile(name) {
       let contents: Data
       do throws(DiskError) { contents = try folder.readFile(name) } catch {
-        // What is only of the last minutes is not needed to start.
-        if name == RequestRegister.fileName { continue }
+        // The file only holds the last minutes, and a start does not need it.
+        if name == IdempotencyFile.fileName { continue }
         throw .disk(error)
       }
       try checkVersion(contents, known, name)
@@ -266,11 +266,11 @@ extension TimerFolder {
 
   // MARK: Timers
 
-  /// Reads every timer, and then finishes what a crash left half done. A file that holds none costs no other: one of
-  /// ours is put aside, and what is not ours, or can't be read, is left.
+  /// Reads every timer, and then finishes what a crash left unfinished. A bad file affects no other timer: a damaged
+  /// one of ours is moved to quarantine; a file of another program, or an unreadable one, is left in place.
   public mutating func load() throws(FolderError) -> Contents {
     do throws(FolderError) { return try loadAll() } catch {
-      start?.traces.remove()
+      start?.rollback.rollBack()
       throw error
     }
   }
@@ -292,16 +292,16 @@ extension TimerFolder {
       }
     }
     contents.server = try loadServer(&contents.timers, &faults)
-    try own()
-    contents.requests = register.requests
-    memory = [:]
-    for record in contents.timers { memory[record.timer.id] = KeptRecord(record) }
+    try acquireLock()
+    contents.requests = idempotencyFile.requests
+    lastRecords = [:]
+    for record in contents.timers { lastRecords[record.timer.id] = KeptRecord(record) }
     server = contents.server
     server.removals = []
     server.unchanged = nil
-    try settle(&contents, faults)
+    try finishLoading(&contents, faults)
     contents.history = history
-    folder.sparesChangesByOthers = true
+    folder.preservesChangesByOthers = true
     return contents
   }
 
@@ -337,7 +337,7 @@ extension TimerFolder {
     }
   }
 
-  /// What a file holds; a fault tells whether it is one of ours.
+  /// Parses a file; a fault tells whether the file is one of ours.
   static func record(
     _ contents: Data, in fileName: FileName
   ) throws(RecordFault) -> TimerRecord {
@@ -361,7 +361,7 @@ extension TimerFolder {
 
   // MARK: Revisions
 
-  /// What the server remembers; a count that can't be known goes on well above all that is to be seen.
+  /// Reads the server's record. If it is lost, revisions continue well above all that were seen.
   private mutating func loadServer(
     _ timers: inout [TimerRecord], _ faults: inout [FileFault]
   ) throws(FolderError) -> ServerRecord {
@@ -378,14 +378,14 @@ extension TimerFolder {
         isLost = true
       }
     } else if start?.writesHistory == false {
-      // Whoever has a history and a revision has had a record.
-      isLost = timers.contains { $0.timer.revision > 0 } || !register.requests.isEmpty
+      // A folder with a history and a revision must have had a record.
+      isLost = timers.contains { $0.timer.revision > 0 } || !idempotencyFile.requests.isEmpty
       if isLost {
         start?.remarks.append("the server's own record .server is missing")
       }
     }
     for index in timers.indices {
-      // Nobody counts that far: it was written by hand, and would be in the way of all that come after.
+      // No server counts that far: it was written by hand, and would block all later revisions.
       let revision = timers[index].timer.revision
       if revision > max(Self.revisionByHandMax, server.revisionCeiling) {
         timers[index].timer.revision = 0
@@ -396,7 +396,7 @@ extension TimerFolder {
       start?.writesHistory = true
     }
     if isLost || start?.skipsRevisions ?? false {
-      let seen = timers.map(\.timer.revision) + register.requests.map(\.revision)
+      let seen = timers.map(\.timer.revision) + idempotencyFile.requests.map(\.revision)
       server.revisionCeiling =
         max(server.revisionCeiling, seen.max() ?? 0) + Self.revisionsSkipped
       start?.writesServer = true
@@ -405,13 +405,13 @@ extension TimerFolder {
   }
 
   private static let revisionsSkipped = 1_000_000
-  /// Half of what a file may tell, so that the count that goes on from there never reaches that.
+  /// Half of what a file may hold, so that revisions counted from there never reach the limit.
   private static let revisionByHandMax = TimerLimits.revisionMax / 2
 
   // MARK: Changing the folder
 
   /// Does what a start has to do; a disk that refuses for now does not keep the timers from being read.
-  private mutating func settle(
+  private mutating func finishLoading(
     _ contents: inout Contents, _ faults: [FileFault]
   ) throws(FolderError) {
     let damaged = faults.filter(\.fault.isDamage).map(\.fileName)
@@ -451,7 +451,7 @@ extension TimerFolder {
 
   private mutating func changeAfterReading() throws(DiskError) {
     if lock == nil {
-      do throws(FolderError) { try own() } catch {
+      do throws(FolderError) { try acquireLock() } catch {
         if case .disk(let error) = error { throw error }
         throw DiskError("lock", lockPath, code: EWOULDBLOCK)
       }
@@ -462,10 +462,10 @@ extension TimerFolder {
     if let log = start?.damagedLog {
       let moved = try folder.quarantine(log, as: FileName("log"))
       start?.damagedLog = nil
-      note(movedTo: moved, FileName(JSONFolder.insideName + "/log"))
+      record(movedTo: moved, FileName(JSONFolder.insideName + "/log"))
     }
     for name in start?.damaged ?? [] {
-      if folder.hasFile(name) { note(movedTo: try folder.quarantine(name), name) }
+      if folder.hasFile(name) { record(movedTo: try folder.quarantine(name), name) }
     }
     start?.damaged = []
     if start?.writesServer ?? false {
@@ -477,16 +477,16 @@ extension TimerFolder {
     if start?.writesHistory ?? false {
       try HistoryFile.write(history, to: historyPath)
     }
-    try folder.cutTornEnd()
-    if !register.requests.isEmpty {
+    try folder.truncateTornEnd()
+    if !idempotencyFile.requests.isEmpty {
       folder.putUnlogged(
-        FileChange(RequestRegister.fileName, register.contents(on: clock)))
+        FileChange(IdempotencyFile.fileName, idempotencyFile.contents(on: clock)))
     }
     try folder.checkpoint()
     try folder.syncNames()
   }
 
-  private mutating func note(movedTo place: String, _ fileName: FileName) {
+  private mutating func record(movedTo place: String, _ fileName: FileName) {
     for index in start?.faults.indices ?? 0..<0
     where start?.faults[index].fileName == fileName {
       start?.faults[index].movedTo = place

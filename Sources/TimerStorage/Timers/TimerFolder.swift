@@ -6,39 +6,39 @@ public import TimerCore
 /// A start reads everything before it changes anything, so that a folder that it can't use stays as it was.
 public struct TimerFolder {
   var folder: JSONFolder
-  /// nil while a folder that nobody has owned before is read.
+  /// nil while a folder without a lock is read.
   var lock: FolderLock?
-  /// What the clocks said at the newest change, or at the start.
+  /// The clocks' readings at the newest change, or at the start.
   var clock: ClockReading
-  var register: RequestRegister
-  /// What each timer's file is to hold, so that a folder that is lost can be written anew.
-  var memory: [TimerID: KeptRecord] = [:]
-  /// What the server remembers, as far as it is durable.
+  var idempotencyFile: IdempotencyFile
+  /// The last record of each timer, so that a lost folder can be written again.
+  var lastRecords: [TimerID: KeptRecord] = [:]
+  /// The server's durable record.
   var server = ServerRecord()
   /// Named by the folder's own file, new where answered changes may be missing.
   public internal(set) var history: String
-  /// What a start has still to do; nil when it is done.
+  /// The rest of the start's work; nil when it is done.
   var start: StartWork?
-  /// Files that are not ours to replace, with the reason that was told.
+  /// Files that must not be replaced, with the reported reason.
   var blocked: [FileName: RecordFault] = [:]
   /// Edits that make no sense, and lie in the places of their timers' files until those change.
   var mistyped: [FileName: RecordFault] = [:]
   /// Another folder at the path, as it was seen last.
   var other: FolderView?
 
-  /// What was found in the folder.
+  /// The contents of a folder.
   public struct Contents: Sendable {
     public var timers: [TimerRecord] = []
     public var server = ServerRecord()
     /// Names what the data went through; new when changes that were answered are lost.
     public var history = ""
     /// The named changes of the last minutes, on the clock of this process.
-    public var requests: [RecentRequest] = []
+    public var requests: [IdempotencyEntry] = []
     /// Files that hold no timer.
     public var faults: [FileFault] = []
-    /// The names of what was put aside, now and earlier.
+    /// The names of the files in quarantine, old and new.
     public var quarantined: [String] = []
-    /// What else a person has to know of how the folder was found.
+    /// Remarks for the operator about the folder.
     public var remarks: [String] = []
 
     public init() {}
@@ -80,12 +80,12 @@ public struct TimerFolder {
     let steps = writes.map { $0.step(&contents) }
     do { try commit(steps) } catch {
       // A full disk may have room again once the log is empty.
-      guard error.isOfFullDisk, folder.canGiveRoom else { throw error }
+      guard error.isOfFullDisk, folder.canFreeSpace else { throw error }
       try checkpoint()
       guard folder.isCheckpointed else { throw error }
       try commit(steps)
     }
-    for write in writes { keep(write) }
+    for write in writes { remember(write) }
   }
 
   private mutating func commit(_ steps: [FolderStep]) throws(DiskError) {
@@ -101,22 +101,22 @@ public struct TimerFolder {
     }
   }
 
-  /// A log that is about to be emptied takes with it what it alone knew of named changes, unless they are in their file.
+  /// Saves idempotency records that only the log has, before the log is emptied.
   mutating func prepareForEmptying() {
-    if folder.isLogInDoubt { putRegister() }
+    if folder.isLogInDoubt { stageIdempotencyFile() }
   }
 
-  mutating func putRegister() {
-    guard register.hasNews else { return }
-    folder.putUnlogged(FileChange(RequestRegister.fileName, register.contents(on: clock)))
+  mutating func stageIdempotencyFile() {
+    guard idempotencyFile.isDirty else { return }
+    folder.putUnlogged(FileChange(IdempotencyFile.fileName, idempotencyFile.contents(on: clock)))
   }
 
-  private mutating func keep(_ write: TimerWrite) {
-    register.note(write)
+  private mutating func remember(_ write: TimerWrite) {
+    idempotencyFile.record(write)
     for (id, record) in write.timers {
-      memory[id] = record.map(KeptRecord.init)
-      // A mistyped file gives way to a change of its timer.
-      if !mistyped.isEmpty { giveWay(TimerWrite.fileName(of: id)) }
+      lastRecords[id] = record.map(KeptRecord.init)
+      // A change of its timer replaces a mistyped file.
+      if !mistyped.isEmpty { allowReplacing(TimerWrite.fileName(of: id)) }
     }
     guard let server = write.server else { return }
     self.server = server
@@ -124,11 +124,11 @@ public struct TimerFolder {
     self.server.unchanged = nil
   }
 
-  private mutating func giveWay(_ fileName: FileName) {
-    if mistyped[fileName] != nil, blocked[fileName] == nil { folder.release(fileName) }
+  private mutating func allowReplacing(_ fileName: FileName) {
+    if mistyped[fileName] != nil, blocked[fileName] == nil { folder.unprotect(fileName) }
   }
 
-  /// Writes the timers' files as far as they are behind, and tells what the disk refused.
+  /// Writes the timers' files that are behind, and returns the errors.
   mutating func writeFiles() -> [DiskError] {
     writeFiles(of: folder.fileNamesBehind[...])
   }
@@ -145,23 +145,24 @@ public struct TimerFolder {
   var isCheckpointDue: Bool { folder.isCheckpointDue }
   var isCheckpointed: Bool { folder.isCheckpointed }
 
-  /// Brings every file up to date, for good, so that the log can begin anew.
+  /// Brings every file up to date durably, so that the log can start over.
   mutating func checkpoint(staysBusy: Bool = false) throws(DiskError) {
     if let error = start?.error { throw error }
     try finishStart()
     try checkPlace()
-    putRegister()
+    stageIdempotencyFile()
     try folder.checkpoint(staysBusy: staysBusy)
   }
 
-  /// Takes the names of files that were left since somebody else has changed them: they have to be looked at.
-  mutating func takeContested() -> [FileName] {
-    folder.takeContested()
+  /// Returns and clears the names of files that were not written because someone else has changed them; they have to be
+  /// read.
+  mutating func drainContested() -> [FileName] {
+    folder.drainContested()
   }
 
   /// Takes edits that made no sense and gave way to a later change of their timers, with where they are now.
-  mutating func takePutAside() -> [FileFault] {
-    folder.takePutAside().map { name, place in
+  mutating func drainPutAside() -> [FileFault] {
+    folder.drainPutAside().map { name, place in
       let fault = mistyped.removeValue(forKey: name)
       return FileFault(
         fileName: name, fault: fault ?? .malformed("it was damaged"), movedTo: place)
@@ -172,19 +173,19 @@ public struct TimerFolder {
 // MARK: - Changes by others
 
 extension TimerFolder {
-  /// What others did to these files, or to any of them; what we did ourselves is left out.
+  /// Returns the changes that others made to these files, or to any; our own are left out.
   ///
-  /// A file that is not there, or holds no timer, may be one that is being written just now: it is doubtful first, and
-  /// removed or damaged only at a second look.
+  /// A missing or invalid file may be one that is being written: it is doubtful at first, and counts as removed or
+  /// damaged only when a recheck confirms it.
   mutating func changesByOthers(
-    _ fileNames: [FileName]?, isSecondLook: Bool = false
+    _ fileNames: [FileName]?, isRecheck: Bool = false
   ) -> (changes: [ExternalChange], doubtful: [FileName]) {
     var changes: [ExternalChange] = []
     var doubtful: [FileName] = []
-    let names = fileNames ?? namesToBeRead
-    for name in names.sorted() where name.isValue && isToBeRead(name) {
-      let change = change(of: name, isSecondLook: isSecondLook)
-      if let change, !change.isCertain, !isSecondLook {
+    let names = fileNames ?? namesNeedingReading
+    for name in names.sorted() where name.isValue && needsReading(name) {
+      let change = change(of: name, isRecheck: isRecheck)
+      if let change, !change.isCertain, !isRecheck {
         doubtful.append(name)
       } else if let change {
         changes.append(change)
@@ -193,7 +194,7 @@ extension TimerFolder {
     return (changes, doubtful)
   }
 
-  /// Whether there is a file on the disk now.
+  /// Returns whether there is a file on the disk now.
   func hasFile(_ fileName: FileName) -> Bool { folder.hasFile(fileName) }
 
   /// Files that could not be read, and may be by now.
@@ -202,28 +203,28 @@ extension TimerFolder {
   }
 
   /// Of all files.
-  private var namesToBeRead: [FileName] {
+  private var namesNeedingReading: [FileName] {
     let changed = (try? folder.namesChangedByOthers()) ?? []
-    return Array(Set(changed).union(folder.namesHeldBackAndGone))
+    return Array(Set(changed).union(folder.namesProtectedAndGone))
   }
 
-  private func isToBeRead(_ fileName: FileName) -> Bool {
+  private func needsReading(_ fileName: FileName) -> Bool {
     if case .unreadable = blocked[fileName] { return true }
-    if folder.isHeldBack(fileName), !folder.hasFile(fileName) { return true }
+    if folder.isProtected(fileName), !folder.hasFile(fileName) { return true }
     return folder.isChangedByOthers(fileName)
   }
 
-  private mutating func change(of fileName: FileName, isSecondLook: Bool) -> ExternalChange? {
-    guard folder.hasFile(fileName) else { return absence(of: fileName, isSecondLook: isSecondLook) }
+  private mutating func change(of fileName: FileName, isRecheck: Bool) -> ExternalChange? {
+    guard folder.hasFile(fileName) else { return absence(of: fileName, isRecheck: isRecheck) }
     // To touch a file is no edit: it may be behind the log, and would take back what was answered.
-    if blocked[fileName] == nil, folder.isOnlyTouched(fileName) { return nil }
+    if blocked[fileName] == nil, folder.acceptIfOnlyTouched(fileName) { return nil }
     do {
       let record = try record(inFile: fileName)
       forgetMistyped(fileName)
       unblock(fileName)
       return .edited(record)
     } catch {
-      guard isSecondLook else {
+      guard isRecheck else {
         folder.forget(fileName)
         return .damaged(FileFault(fileName: fileName, fault: error))
       }
@@ -233,66 +234,66 @@ extension TimerFolder {
     }
   }
 
-  private mutating func absence(of fileName: FileName, isSecondLook: Bool) -> ExternalChange? {
+  private mutating func absence(of fileName: FileName, isRecheck: Bool) -> ExternalChange? {
     guard let id = fileName.key.flatMap(TimerID.init) else {
       folder.forget(fileName)
       return nil
     }
-    guard isSecondLook else { return .removed(id) }
+    guard isRecheck else { return .removed(id) }
     folder.forget(fileName)
     forgetMistyped(fileName)
     guard blocked[fileName] != nil else { return .removed(id) }
-    // What is gone was not the timer's: it comes back into its place.
+    // The removed file was not the timer's own, which is written again.
     unblock(fileName)
-    if let kept = memory[id] { folder.put(FileChange(fileName, kept.record.contents())) }
-    return memory[id] == nil ? .removed(id) : .released(id)
+    if let kept = lastRecords[id] { folder.put(FileChange(fileName, kept.record.contents())) }
+    return lastRecords[id] == nil ? .removed(id) : .released(id)
   }
 
   /// From here on the file is left as it is, unless its fault is damage.
   mutating func block(_ fileName: FileName, _ fault: RecordFault) {
     guard !fault.isDamage else { return unblock(fileName) }
     blocked[fileName] = fault
-    guard start == nil, let contents = contentsInMemory(fileName), !folder.isToBeWritten(fileName)
-    else { return folder.holdBack(fileName) }
+    guard start == nil, let contents = contentsInMemory(fileName), !folder.isPendingWrite(fileName)
+    else { return folder.protect(fileName) }
     keepInLog(fileName, contents)
   }
 
   private mutating func unblock(_ fileName: FileName) {
     guard blocked.removeValue(forKey: fileName) != nil else { return }
-    folder.release(fileName)
+    folder.unprotect(fileName)
   }
 
-  /// Who made a typo wants to correct it in its place: the file stays, and its timer is in the log meanwhile.
+  /// Keeps an invalid edit, so that its author can correct it in place; the timer is in the log meanwhile.
   private mutating func keepMistyped(_ fileName: FileName, _ fault: RecordFault) {
-    let isHeldBack = folder.isHeldBack(fileName)
+    let isProtected = folder.isProtected(fileName)
     blocked[fileName] = nil
     mistyped[fileName] = fault
     folder.keepWhenReplaced(fileName)
-    guard let contents = contentsInMemory(fileName) else { return folder.release(fileName) }
-    // To a change that waits for its file the edit gives way.
-    if isHeldBack || !folder.isToBeWritten(fileName) { keepInLog(fileName, contents) }
+    guard let contents = contentsInMemory(fileName) else { return folder.unprotect(fileName) }
+    // A pending change of the timer replaces the edit.
+    if isProtected || !folder.isPendingWrite(fileName) { keepInLog(fileName, contents) }
   }
 
   /// The file is as it should be again, or gone.
   private mutating func forgetMistyped(_ fileName: FileName) {
     mistyped[fileName] = nil
-    folder.keepNoLonger(fileName)
+    folder.stopKeeping(fileName)
   }
 
   private func contentsInMemory(_ fileName: FileName) -> Data? {
-    fileName.key.flatMap(TimerID.init).flatMap { memory[$0]?.record.contents() }
+    fileName.key.flatMap(TimerID.init).flatMap { lastRecords[$0]?.record.contents() }
   }
 
-  /// The file was the only place that had this; from here on the log is. Where the log takes nothing for now, it gets it
-  /// as soon as it can.
+  /// Keeps the contents of a file that is about to lose them in the log. If the log accepts nothing now, it gets them
+  /// as soon as possible.
   private mutating func keepInLog(_ fileName: FileName, _ contents: Data) {
-    folder.holdBack(fileName, keeping: contents)
+    folder.protect(fileName, keeping: contents)
     guard start == nil else { return }
     try? commit([FolderStep([FileChange(fileName, contents)])])
   }
 }
 
-/// What somebody else did to a timer's file.
+/// A change that someone else made to a timer's file.
 public enum ExternalChange: Sendable {
   case edited(TimerRecord)
   case removed(TimerID)
@@ -301,7 +302,7 @@ public enum ExternalChange: Sendable {
   /// A file that could not be used is gone, and the timer that it was in the way of gets its own again.
   case released(TimerID)
 
-  /// Whether another look would say the same.
+  /// True if a recheck is not needed.
   fileprivate var isCertain: Bool {
     switch self {
     case .edited, .released: true
@@ -314,7 +315,7 @@ public enum ExternalChange: Sendable {
 public struct FileFault: Hashable, Sendable {
   public let fileName: FileName
   public let fault: RecordFault
-  /// Where it was put aside, if it was.
+  /// The path in quarantine, if it was moved there.
   public var movedTo: String?
 
   public init(fileName: FileName, fault: RecordFault, movedTo: String? = nil) {
@@ -323,7 +324,7 @@ public struct FileFault: Hashable, Sendable {
     self.movedTo = movedTo
   }
 
-  /// The timer that the file's name tells.
+  /// The timer of the file's name.
   public var timer: TimerID? {
     fileName.key.flatMap(TimerID.init)
   }
@@ -333,17 +334,17 @@ public struct FileFault: Hashable, Sendable {
 public struct TimerWrite: Hashable, Sendable {
   /// Counts the writes of a process.
   public let ticket: UInt64
-  /// What the timers' files are to hold; nil: the timer is forgotten.
+  /// The next records of the timers; nil: the timer is removed.
   public let timers: [TimerID: TimerRecord?]
-  /// What the server remembers, where that changes too.
+  /// The server's record, if it changes too.
   public let server: ServerRecord?
   /// The tickets of the writes that this one builds on, as far as they were under way.
   public let bases: Set<UInt64>
-  /// Reports up to this ticket were heard by the one who asks: nothing builds on failures before it.
+  /// The highest ticket whose report was handled by the time of this write: nothing depends on earlier failures.
   public let reported: UInt64
-  /// What the clocks said when it was decided.
+  /// The clocks' readings when the write was decided.
   public let clock: ClockReading?
-  /// Timers whose files somebody else has removed: a file that is there again is not this write's to remove.
+  /// Timers whose files someone else has removed: a file that is there again must not be removed by this write.
   public var goneAlready: Set<TimerID> = []
 
   public init(
@@ -387,7 +388,7 @@ private struct ServerContents {
   }
 }
 
-/// What became of a write.
+/// The result of a write.
 public struct WriteReport: Sendable {
   public let ticket: UInt64
   public let result: Result<Void, DiskError>

@@ -79,7 +79,7 @@ extension ClockReading {
   }
 }
 
-extension AnsweredRequest {
+extension IdempotencyRecord {
   fileprivate func write(to writer: inout JSONWriter) {
     writer.member("requestId", requestId)
     writer.member("revision", revision)

@@ -5,15 +5,15 @@ public import TimerCore
 /// A timer as it stands in its file.
 public struct TimerRecord: Hashable, Sendable {
   public var timer: SharedTimer
-  /// What the clocks said when it was written.
+  /// The clocks' readings when it was written.
   public var clock: ClockReading
   /// The last changes that had a name of their own, oldest first.
-  public var answered: [AnsweredRequest]
+  public var answered: [IdempotencyRecord]
   /// The last crossings of zero, oldest first, for clients that come back and missed some.
   public var ends: [TimerEnd]
 
   public init(
-    timer: SharedTimer, clock: ClockReading, answered: [AnsweredRequest] = [],
+    timer: SharedTimer, clock: ClockReading, answered: [IdempotencyRecord] = [],
     ends: [TimerEnd] = []
   ) {
     self.timer = timer
@@ -22,8 +22,8 @@ public struct TimerRecord: Hashable, Sendable {
     self.ends = ends
   }
 
-  /// The same on the clock of `now`: every instant moves, so that each means what it did. `later` are readings that
-  /// may tell of a wall clock that was set after this record was written.
+  /// The same on the clock of `now`: every instant moves, so that each keeps its meaning. `later` may contain readings
+  /// of a wall clock that was set after this record was written.
   public func moved(to now: ClockReading, by later: [ClockReading] = []) -> TimerRecord {
     let shift = clock.shift(to: now, by: later)
     return TimerRecord(
@@ -43,7 +43,7 @@ public struct TimerEnd: Hashable, Sendable {
   public var at: Instant
   /// The revision of the state that it made.
   public var revision: Int
-  /// Whether a client was there to be sent it.
+  /// True if a client was there to receive it.
   public var isDelivered: Bool
 
   public init(at: Instant, revision: Int, isDelivered: Bool) {
@@ -57,17 +57,16 @@ public struct TimerEnd: Hashable, Sendable {
 }
 
 /// A change that was made under a name, so that it is made once however often it is sent.
-public struct AnsweredRequest: Codable, Hashable, Sendable {
+public struct IdempotencyRecord: Codable, Hashable, Sendable {
   public let requestId: String
   /// The revision that it made.
   public let revision: Int
   /// When, on the server clock, in seconds since 1970.
   public let at: Double
-  /// What was asked, in few bits, so that another request of the same name is told apart; nil where a server that
-  /// did not keep it wrote the file.
+  /// The request's fingerprint, to detect another request with the same key; nil in a file of an older server.
   public let fingerprint: Int?
-  /// Whose request it was: a token, by some digits of its digest, or empty for all visitors without one. nil where a
-  /// server that did not keep it wrote the file; that one may be anybody's.
+  /// The principal: digits of a token's digest, or empty for visitors without one. nil in a file of an older server;
+  /// such a record may be anyone's.
   public let principal: String?
   /// The network that a visitor without a token came from, so that one visitor's many requests push out only their own.
   public let network: String?
@@ -85,8 +84,8 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
   }
 
   /// The same on a clock that reads `shift` more.
-  func shifted(by shift: Seconds) -> AnsweredRequest {
-    AnsweredRequest(
+  func shifted(by shift: Seconds) -> IdempotencyRecord {
+    IdempotencyRecord(
       requestId: requestId, revision: revision, at: Instant(Seconds(clamping: at)) + shift,
       fingerprint: fingerprint, principal: principal, network: network)
   }
@@ -94,17 +93,17 @@ public struct AnsweredRequest: Codable, Hashable, Sendable {
 
 /// Why a file holds no timer.
 public enum RecordFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Nobody knows what it holds; it may be read later.
+  /// The contents are unknown; it may be readable later.
   case unreadable(DiskError)
   /// Empty, cut off, or not the JSON of a timer.
   case malformed(String)
   case newerVersion(Int)
   /// Its parts don't go together.
   case contradiction(String)
-  /// Nothing in it says that a server wrote it, or somebody for one.
+  /// Nothing in it shows that it was written for this server.
   case foreign(String)
 
-  /// Whether the file may be replaced and put aside: only one that was read, and is one of ours.
+  /// True if the file may be moved to quarantine and replaced: it was read, and is one of ours.
   public var isDamage: Bool {
     switch self {
     case .malformed, .contradiction: true
@@ -134,7 +133,7 @@ extension TimerRecord {
     return Data(writer.bytes)
   }
 
-  /// Reads a file's contents; `id` is the timer that the file's name tells.
+  /// Parses a file's contents; `id` is the timer of the file's name.
   public init(contents: Data, id: TimerID) throws(RecordFault) {
     guard !contents.isEmpty else { throw .malformed("the file is empty") }
     let file: TimerFile

@@ -10,42 +10,42 @@ public final class TimerWriter: Sendable {
   /// Of the disk's thread alone; the lock is never waited for.
   private let state: Mutex<State>
   private let thread = DispatchQueue(label: "timersync.disk", qos: .userInitiated)
-  private let report: @Sendable (DiskNote) -> Void
+  private let report: @Sendable (DiskEvent) -> Void
 
   private struct Inbox {
     var waiting: [TimerWrite] = []
-    /// How many writes were submitted and are not reported.
+    /// The number of submitted writes that are not reported.
     var unreportedCount = 0
-    /// Those who decided on what waits know of the folder that was taken up last.
-    var isKnown = false
+    /// True if the waiting writes were decided with knowledge of the folder's replacement.
+    var isReplacementAcknowledged = false
   }
 
   fileprivate struct State {
     var folder: TimerFolder
     /// Writes that failed and may still be built on, with their faults.
     var failed: [UInt64: DiskError] = [:]
-    /// Counts groups, to tell whether one came meanwhile.
+    /// The number of groups, to detect new ones.
     var groups = 0
-    var groupsAtTidy = 0
-    var isTidyComing = false
+    var groupsAtFlush = 0
+    var isFlushScheduled = false
     var round = FileRound()
     var fileErrors: [DiskError] = []
-    /// Why changes are not taken, as it was told last.
+    /// The reported reason for refusing changes.
     var trouble: StorageTrouble?
-    var isProbeComing = false
-    /// Another folder was taken up: what was decided on the timers of the one before is not for it.
-    var isTakenUp = false
+    var isProbeScheduled = false
+    /// True if the folder was replaced: writes that were decided for the previous one are refused.
+    var isReplaced = false
     /// Until files that can't be read are looked at again.
-    var patience = Self.firstPatience
-    var isRetryComing = false
+    var retryDelay = Self.retryDelayMin
+    var isRetryScheduled = false
     var isPolling = false
     /// Of the folder's files when they were looked through last; 0: they were not.
     var digest: UInt64 = 0
     /// Files that are gone or damaged at a first look; true: there is one.
-    var doubts = SecondLooks<FileName, Bool>()
+    var doubts = Rechecks<FileName, Bool>()
 
-    static let firstPatience = 1
-    static let longestPatience = 60
+    static let retryDelayMin = 1
+    static let retryDelayMax = 60
   }
 
   private struct Watchers {
@@ -63,7 +63,7 @@ public final class TimerWriter: Sendable {
 
   /// `report` is called on the disk's thread, with the tickets in their order; and here, when the folder takes no
   /// changes from the start on.
-  public init(folder: sending TimerFolder, report: @escaping @Sendable (DiskNote) -> Void) {
+  public init(folder: sending TimerFolder, report: @escaping @Sendable (DiskEvent) -> Void) {
     let trouble = folder.startTrouble
     let isRetryDue = !folder.unreadable.isEmpty
     var state = State(folder: folder)
@@ -72,25 +72,25 @@ public final class TimerWriter: Sendable {
     self.report = report
     if let trouble {
       report(.writable(trouble))
-      probeSoon()
+      scheduleProbe()
     }
-    if isRetryDue { retrySoon() }
+    if isRetryDue { scheduleRetry() }
   }
 
-  /// Tells from here on what others do to the files of the folder, and to the folder itself.
+  /// Reports changes by others to the folder and its files from here on.
   ///
-  /// What is thrown is why the system does not tell of it. Then the folder is looked through each second until it
-  /// does, or less often where that takes long.
+  /// Throws the reason if the system gives no watch. The folder is scanned each second then, or less often if that
+  /// takes long.
   public func watch(_ path: String) throws(DiskError) {
     startPolling()
-    try follow(path)
+    try startWatching(path)
   }
 
-  private func follow(_ path: String) throws(DiskError) {
+  private func startWatching(_ path: String) throws(DiskError) {
     // One that did not see all of this folder is of no use any more.
     watchers.withLock { $0 = nil }
     let files = try FolderWatcher(path, queue: thread) { [weak self] names in
-      self?.look(at: names)
+      self?.scan(at: names)
     } gone: { [weak self] in
       self?.inspect()
     }
@@ -110,26 +110,26 @@ public final class TimerWriter: Sendable {
       defer { state.isPolling = true }
       return !state.isPolling
     }
-    if isFirst { pollSoon(0) }
+    if isFirst { schedulePoll(0) }
   }
 
-  private func pollSoon(_ seconds: Double) {
+  private func schedulePoll(_ seconds: Double) {
     let pause = FolderPolling.pause(afterLookOf: seconds)
     thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
   }
 
   private func poll() {
     var seconds = 0.0
-    // A link above the folder may lead elsewhere by now, of which no watch tells.
-    if inspect(), watchers.withLock({ $0 == nil }) { seconds = lookForEdits() }
-    pollSoon(seconds)
+    // A link above the folder may lead elsewhere by now, which no watch reports.
+    if inspect(), watchers.withLock({ $0 == nil }) { seconds = scanForEdits() }
+    schedulePoll(seconds)
   }
 
-  /// How many seconds it took to look through the folder; what changed is read once, so that its time is not counted.
-  private func lookForEdits() -> Double {
+  /// Returns how many seconds the scan took; reading changed files is not counted, since it happens once.
+  private func scanForEdits() -> Double {
     let path = state.withLock { $0.folder.path }
-    if (try? follow(path)) != nil {
-      look(at: nil)
+    if (try? startWatching(path)) != nil {
+      scan(at: nil)
       return 0
     }
     let (digest, seconds) = FolderPolling.digest(ofFilesIn: path)
@@ -137,125 +137,125 @@ public final class TimerWriter: Sendable {
       defer { state.digest = digest }
       return digest != state.digest
     }
-    if isNews { look(at: nil) }
+    if isNews { scan(at: nil) }
     return seconds
   }
 
   // MARK: What others do
 
-  private func look(at names: [FileName]?) {
-    // In a folder that was taken away, files are missing that nobody has removed.
+  private func scan(at names: [FileName]?) {
+    // In a folder that was moved away, files are missing that no one has removed.
     guard inspect() else { return }
-    let (changes, secondLooks) = state.withLock { $0.changesByOthers(names) }
+    let (changes, rechecks) = state.withLock { $0.changesByOthers(names) }
     reportEdits(changes)
-    guard !secondLooks.isEmpty else { return }
+    guard !rechecks.isEmpty else { return }
     thread.asyncAfter(deadline: .now() + Self.editPause) { [weak self] in
-      self?.lookAgain(secondLooks)
+      self?.recheck(rechecks)
     }
   }
 
-  private func lookAgain(_ secondLooks: [FileName: UInt64]) {
-    let (same, other) = state.withLock { $0.takeDoubts(secondLooks) }
+  private func recheck(_ rechecks: [FileName: UInt64]) {
+    let (same, other) = state.withLock { $0.completeRechecks(rechecks) }
     guard inspect() else { return }
-    reportEdits(state.withLock { $0.folder.changesByOthers(same, isSecondLook: true).changes })
-    if !other.isEmpty { look(at: other) }
-    // What was held back for the look may be written now.
-    tidySoon()
+    reportEdits(state.withLock { $0.folder.changesByOthers(same, isRecheck: true).changes })
+    if !other.isEmpty { scan(at: other) }
+    // Files that waited for the recheck may be written now.
+    scheduleFlush()
   }
 
   private func reportEdits(_ changes: [ExternalChange]) {
     if !changes.isEmpty { report(.external(changes)) }
-    if state.withLock({ !$0.folder.unreadable.isEmpty }) { retrySoon() }
+    if state.withLock({ !$0.folder.unreadable.isEmpty }) { scheduleRetry() }
   }
 
-  /// Looks at files that were to be written while somebody else had changed them, and tells of those that gave way.
-  private func lookAtContested(_ state: inout State) {
-    let putAside = state.folder.takePutAside()
+  /// Scans files that were changed by others before they could be written, and reports those that were replaced.
+  private func scanContested(_ state: inout State) {
+    let putAside = state.folder.drainPutAside()
     if !putAside.isEmpty { report(.external(putAside.map(ExternalChange.damaged))) }
-    let contested = state.folder.takeContested()
+    let contested = state.folder.drainContested()
     guard !contested.isEmpty else { return }
-    thread.async { [weak self] in self?.look(at: contested) }
+    thread.async { [weak self] in self?.scan(at: contested) }
   }
 
   // MARK: Trouble
 
-  /// Whether the folder is where it was; tells when it is not.
+  /// Returns whether the folder is where it was; reports if not.
   @discardableResult
   private func inspect() -> Bool {
     state.withLock { state in
       guard let trouble = state.folder.placeTrouble else { return true }
-      tellFirst(trouble, &state)
+      setFirstTrouble(trouble, &state)
       return false
     }
   }
 
-  /// Tells of a trouble that was met, unless one is known: a probe says which it is then.
-  private func tellFirst(_ trouble: StorageTrouble, _ state: inout State) {
-    if state.trouble == nil { tell(trouble, &state) }
+  /// Sets a trouble unless there is one already, which the next probe updates.
+  private func setFirstTrouble(_ trouble: StorageTrouble, _ state: inout State) {
+    if state.trouble == nil { setTrouble(trouble, &state) }
   }
 
-  /// Tells why changes are not taken, once each; nil: they are.
-  private func tell(_ trouble: StorageTrouble?, _ state: inout State) {
-    if trouble != nil { probeSoon(&state) }
+  /// Sets why changes are refused, and reports it once; nil means that they are accepted.
+  private func setTrouble(_ trouble: StorageTrouble?, _ state: inout State) {
+    if trouble != nil { scheduleProbe(&state) }
     guard trouble != state.trouble else { return }
     state.trouble = trouble
     report(.writable(trouble))
   }
 
-  private func probeSoon() {
-    state.withLock { probeSoon(&$0) }
+  private func scheduleProbe() {
+    state.withLock { scheduleProbe(&$0) }
   }
 
-  private func probeSoon(_ state: inout State) {
-    guard !state.isProbeComing else { return }
-    state.isProbeComing = true
+  private func scheduleProbe(_ state: inout State) {
+    guard !state.isProbeScheduled else { return }
+    state.isProbeScheduled = true
     thread.asyncAfter(deadline: .now() + Self.probePause) { [weak self] in self?.probe() }
   }
 
   /// Once a second while changes are not taken, tries whether they can be.
   private func probe() {
     let isRecovered = state.withLock { state in
-      state.isProbeComing = false
+      state.isProbeScheduled = false
       guard state.trouble != nil || state.folder.placeTrouble != nil else { return false }
       do throws(StorageTrouble) {
         let contents = try state.folder.recover()
         if let contents {
           state.failed = [:]
           state.round = FileRound()
-          state.isTakenUp = true
+          state.isReplaced = true
           report(.restored(contents))
         }
         return true
       } catch {
-        tell(error, &state)
+        setTrouble(error, &state)
         return false
       }
     }
     if isRecovered { endTrouble() }
-    tidySoon()
+    scheduleFlush()
   }
 
-  /// Changes can be taken again: what others did to the files meanwhile comes before any new one.
+  /// Accepts changes again, after reporting what others did to the files meanwhile.
   private func endTrouble() {
-    try? follow(state.withLock { $0.folder.path })
-    look(at: nil)
+    try? startWatching(state.withLock { $0.folder.path })
+    scan(at: nil)
     state.withLock { state in
       // The folder may be gone again.
       if let trouble = state.folder.placeTrouble {
-        tell(trouble, &state)
+        setTrouble(trouble, &state)
       } else {
-        tell(nil as StorageTrouble?, &state)
+        setTrouble(nil as StorageTrouble?, &state)
       }
     }
   }
 
   /// Looks again at files that could not be read: each second at first, and then less often.
-  private func retrySoon() {
+  private func scheduleRetry() {
     let pause = state.withLock { state -> Int? in
-      guard !state.isRetryComing else { return nil }
-      state.isRetryComing = true
-      defer { state.patience = min(State.longestPatience, 2 * state.patience) }
-      return state.patience
+      guard !state.isRetryScheduled else { return nil }
+      state.isRetryScheduled = true
+      defer { state.retryDelay = min(State.retryDelayMax, 2 * state.retryDelay) }
+      return state.retryDelay
     }
     guard let pause else { return }
     thread.asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in self?.retry() }
@@ -263,26 +263,26 @@ public final class TimerWriter: Sendable {
 
   private func retry() {
     let names = state.withLock { state in
-      state.isRetryComing = false
+      state.isRetryScheduled = false
       let names = state.folder.unreadable
-      if names.isEmpty { state.patience = State.firstPatience }
+      if names.isEmpty { state.retryDelay = State.retryDelayMin }
       return names
     }
-    if !names.isEmpty { look(at: names) }
+    if !names.isEmpty { scan(at: names) }
   }
 
   // MARK: Changes
 
-  /// Another folder was taken up, and those who decide know: what is submitted from here on is for that one.
-  public func goOn() {
+  /// Called once the hub has handled the folder's replacement: writes submitted from here on are for the new folder.
+  public func acknowledgeReplacement() {
     // In its order among what was submitted.
     let isFirst = inbox.withLock { inbox in
       defer {
-        inbox.isKnown = true
+        inbox.isReplacementAcknowledged = true
         inbox.unreportedCount -= inbox.waiting.count
         inbox.waiting = []
       }
-      return inbox.waiting.isEmpty && !inbox.isKnown
+      return inbox.waiting.isEmpty && !inbox.isReplacementAcknowledged
     }
     if isFirst { thread.async { self.commitWaiting() } }
   }
@@ -293,12 +293,12 @@ public final class TimerWriter: Sendable {
     let isFirst = inbox.withLock { inbox in
       defer { inbox.waiting += writes }
       inbox.unreportedCount += writes.count
-      return inbox.waiting.isEmpty && !inbox.isKnown
+      return inbox.waiting.isEmpty && !inbox.isReplacementAcknowledged
     }
     if isFirst { thread.async { self.commitWaiting() } }
   }
 
-  /// How many of the writes that were submitted the disk has not answered; any thread, without a wait.
+  /// The number of submitted writes that the disk has not answered. Any thread; never waits.
   public var unreportedCount: Int { inbox.withLock { $0.unreportedCount } }
 
   /// Returns once all that was submitted is reported and in its files, however long the disk takes; not for the
@@ -308,17 +308,17 @@ public final class TimerWriter: Sendable {
   }
 
   private func commitWaiting() {
-    let (writes, isKnown) = inbox.withLock { inbox in
+    let (writes, isReplacementAcknowledged) = inbox.withLock { inbox in
       defer {
         inbox.waiting = []
-        inbox.isKnown = false
+        inbox.isReplacementAcknowledged = false
       }
-      return (inbox.waiting, inbox.isKnown)
+      return (inbox.waiting, inbox.isReplacementAcknowledged)
     }
     let (reports, isRecovered) = state.withLock { state in
-      if isKnown { state.isTakenUp = false }
-      // A few changes are in their files when they are answered, for whoever looks there next. Of many at
-      // once the files follow: to replace one takes longer than to answer.
+      if isReplacementAcknowledged { state.isReplaced = false }
+      // A few changes are written to their files before they are answered, for readers of the files. With many at once
+      // the files follow later, since replacing one takes longer than answering.
       let areFew = writes.count <= Self.fewWrites && !state.folder.isBehind
       let (reports, outcome) = state.commit(writes)
       var isRecovered = false
@@ -326,11 +326,11 @@ public final class TimerWriter: Sendable {
       case .success(true): isRecovered = state.trouble != nil
       case .success(false): break
       case .failure(let error):
-        tellFirst(state.folder.placeTrouble ?? StorageTrouble(error), &state)
+        setFirstTrouble(state.folder.placeTrouble ?? StorageTrouble(error), &state)
       }
       if areFew {
-        tell(state.folder.writeFiles(), &state)
-        lookAtContested(&state)
+        setFileErrors(state.folder.writeFiles(), &state)
+        scanContested(&state)
       }
       return (reports, isRecovered)
     }
@@ -340,12 +340,12 @@ public final class TimerWriter: Sendable {
     state.withLock { state in
       if state.folder.isCheckpointDue { checkpoint(&state, staysBusy: true) }
     }
-    tidySoon()
+    scheduleFlush()
   }
 
   // MARK: At the end
 
-  /// What a disk made of the time that it was given to finish.
+  /// How far the disk came in the time that it was given to finish.
   public enum Finish: Sendable, Equatable {
     /// All that was submitted is reported and in its files, as far as the disk takes it.
     case done
@@ -364,7 +364,7 @@ public final class TimerWriter: Sendable {
 
   func finish(filesUntil halfway: DispatchTime, answerBy end: DispatchTime) -> Finish {
     let isDone = Answer()
-    thread.async { isDone.give(self.state.withLock { self.finish(&$0, until: halfway) }) }
+    thread.async { isDone.fulfill(self.state.withLock { self.finish(&$0, until: halfway) }) }
     return switch isDone.wait(until: end) {
     case true: .done
     case false: .filesBehind
@@ -372,78 +372,78 @@ public final class TimerWriter: Sendable {
     }
   }
 
-  /// Whether there was time for every file.
+  /// Returns whether there was time for every file.
   private func finish(_ state: inout State, until end: DispatchTime) -> Bool {
     var round = FileRound(of: state.folder.fileNamesBehind)
     while !round.isOver {
       guard DispatchTime.now() < end else { return false }
-      // What the disk refuses here is tried once more, and told, by the checkpoint.
+      // The checkpoint tries again, and reports what the disk refuses.
       _ = state.folder.writeFiles(of: round.next())
     }
     checkpoint(&state)
     return true
   }
 
-  /// What one thread waits for from another.
+  /// A result that one thread waits for from another.
   private final class Answer: Sendable {
     private let answer = Mutex<Bool?>(nil)
-    private let isGiven = DispatchSemaphore(value: 0)
+    private let isFulfilled = DispatchSemaphore(value: 0)
 
-    func give(_ answer: Bool) {
+    func fulfill(_ answer: Bool) {
       self.answer.withLock { $0 = answer }
-      isGiven.signal()
+      isFulfilled.signal()
     }
 
     /// nil when it did not come in time.
     func wait(until end: DispatchTime) -> Bool? {
-      isGiven.wait(timeout: end) == .success ? answer.withLock { $0 } : nil
+      isFulfilled.wait(timeout: end) == .success ? answer.withLock { $0 } : nil
     }
   }
 
   // MARK: After the answers
 
-  private func tidySoon(_ pause: DispatchTimeInterval = .seconds(1)) {
+  private func scheduleFlush(_ pause: DispatchTimeInterval = .seconds(1)) {
     let isFirst = state.withLock { state in
-      defer { state.isTidyComing = true }
-      return !state.isTidyComing
+      defer { state.isFlushScheduled = true }
+      return !state.isFlushScheduled
     }
     guard isFirst else { return }
-    thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.tidy() }
+    thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.flush() }
   }
 
-  /// Once a second, writes the files that are behind then, a part at a time so that no change waits for all
-  /// of them; when nobody changes anything, empties the log.
-  private func tidy() {
+  /// Once a second, writes the files that are behind, a part at a time so that no change waits for all of them; without
+  /// further changes, empties the log.
+  private func flush() {
     let (isUnderWay, isDone) = state.withLock { state in
-      state.isTidyComing = false
+      state.isFlushScheduled = false
       if state.round.isOver { state.round = FileRound(of: state.folder.fileNamesBehind) }
-      tell(state.folder.writeFiles(of: state.round.next()), &state)
-      lookAtContested(&state)
+      setFileErrors(state.folder.writeFiles(of: state.round.next()), &state)
+      scanContested(&state)
       if !state.fileErrors.isEmpty { state.round = FileRound() }
       guard state.round.isOver else { return (true, false) }
-      let isBusy = state.groups != state.groupsAtTidy
-      state.groupsAtTidy = state.groups
+      let isBusy = state.groups != state.groupsAtFlush
+      state.groupsAtFlush = state.groups
       if !isBusy { checkpoint(&state) }
       return (false, state.folder.isCheckpointed)
     }
-    if isUnderWay { tidySoon(FileRound.pause) } else if !isDone { tidySoon() }
+    if isUnderWay { scheduleFlush(FileRound.pause) } else if !isDone { scheduleFlush() }
   }
 
   private func checkpoint(_ state: inout State, staysBusy: Bool = false) {
     if let trouble = state.folder.placeTrouble ?? state.folder.startTrouble {
-      return tellFirst(trouble, &state)
+      return setFirstTrouble(trouble, &state)
     }
     do {
       try state.folder.checkpoint(staysBusy: staysBusy)
-      tell([], &state)
+      setFileErrors([], &state)
     } catch {
-      tell([error], &state)
+      setFileErrors([error], &state)
     }
-    lookAtContested(&state)
+    scanContested(&state)
   }
 
-  /// Tells of what the disk refuses once, and once more when it is over.
-  private func tell(_ errors: [DiskError], _ state: inout State) {
+  /// Sets the files' errors, and reports them once; none means that all is well again.
+  private func setFileErrors(_ errors: [DiskError], _ state: inout State) {
     guard errors != state.fileErrors else { return }
     state.fileErrors = errors
     report(.filesBehind(errors))
@@ -458,7 +458,7 @@ private struct FileRound {
   private var fileNames: ArraySlice<FileName> = []
   private var atOnce = 1
 
-  /// Between two parts, changes that came meanwhile have their turn.
+  /// Changes that arrive between two parts are handled first.
   static let pause = DispatchTimeInterval.milliseconds(5)
   /// So many parts at the most, so that a round of many files is over within a second too.
   private static let partsMax = 100
@@ -478,25 +478,25 @@ private struct FileRound {
   }
 }
 
-/// What the disk's thread tells.
-public enum DiskNote: Sendable {
+/// Events from the disk's thread.
+public enum DiskEvent: Sendable {
   case stored([WriteReport])
-  /// Somebody else edited, added or removed files.
+  /// Someone else edited, added or removed files.
   case external([ExternalChange])
   /// Files that can't be written though their changes are safe in the log; none: all is well again.
   case filesBehind([DiskError])
-  /// Whether changes are taken: nil, or why not.
+  /// Changes are refused for this reason; nil: they are accepted again.
   case writable(StorageTrouble?)
-  /// Another folder lies at the path, and was taken up: its timers are the ones that count. Every write is refused
-  /// until `TimerWriter.goOn` is called.
+  /// Another folder is at the path and in use: its timers replace the others. Every write is refused until
+  /// `TimerWriter.acknowledgeReplacement` is called.
   case restored(TimerFolder.Contents)
 }
 
 extension TimerWriter.State {
-  /// What others did to these files, or to any of them, and the second looks that are to be made.
+  /// Returns the changes that others made to these files, or to any, and the rechecks to be made.
   fileprivate mutating func changesByOthers(
     _ names: [FileName]?
-  ) -> (changes: [ExternalChange], secondLooks: [FileName: UInt64]) {
+  ) -> (changes: [ExternalChange], rechecks: [FileName: UInt64]) {
     var (changes, doubtful) = folder.changesByOthers(names)
     if names == nil {
       // Also where the folder could not be looked through.
@@ -505,53 +505,53 @@ extension TimerWriter.State {
       doubtful += more.doubtful
     }
     for name in Set(names ?? doubts.subjects).subtracting(doubtful) { doubts.cancel(name) }
-    var secondLooks: [FileName: UInt64] = [:]
+    var rechecks: [FileName: UInt64] = [:]
     for name in doubtful {
-      secondLooks[name] = doubts.expect(name, finding: folder.hasFile(name))
+      rechecks[name] = doubts.schedule(name, finding: folder.hasFile(name))
     }
-    return (changes, secondLooks)
+    return (changes, rechecks)
   }
 
-  /// The files of which a second look is still wanted: those that are, or are not, there as before, and the others.
-  fileprivate mutating func takeDoubts(
-    _ secondLooks: [FileName: UInt64]
+  /// The files that still need a recheck: those whose existence is as before, and the others.
+  fileprivate mutating func completeRechecks(
+    _ rechecks: [FileName: UInt64]
   ) -> (same: [FileName], other: [FileName]) {
     var (same, other): ([FileName], [FileName]) = ([], [])
-    for (name, number) in secondLooks {
-      guard let wasThere = doubts.take(name, number) else { continue }
+    for (name, number) in rechecks {
+      guard let wasThere = doubts.complete(name, number) else { continue }
       if folder.hasFile(name) == wasThere { same.append(name) } else { other.append(name) }
     }
     return (same, other)
   }
 
-  /// What builds on a write that failed must not reach the disk: it would bring that one with it.
+  /// Commits writes. One that is based on a failed write is refused, since it would bring that one to the disk.
   ///
-  /// The outcome tells whether the disk was asked at all, or what it said.
+  /// The outcome is the disk's error, or whether the disk was used at all.
   fileprivate mutating func commit(
     _ writes: [TimerWrite]
   ) -> (reports: [WriteReport], outcome: Result<Bool, DiskError>) {
     groups += 1
-    let heard = writes.map(\.reported).max() ?? 0
-    failed = failed.filter { $0.key > heard }
-    var sound: [TimerWrite] = []
+    let acknowledged = writes.map(\.reported).max() ?? 0
+    failed = failed.filter { $0.key > acknowledged }
+    var valid: [TimerWrite] = []
     var reports: [WriteReport] = []
-    let refusal = isTakenUp ? DiskError("find", folder.path, code: ESTALE) : nil
+    let refusal = isReplaced ? DiskError("find", folder.path, code: ESTALE) : nil
     for write in writes {
       if let error = refusal ?? write.bases.compactMap({ failed[$0] }).first {
         failed[write.ticket] = error
         reports.append(WriteReport(ticket: write.ticket, result: .failure(error)))
       } else {
-        sound.append(write)
+        valid.append(write)
       }
     }
     let outcome: Result<Bool, DiskError>
     do {
-      try folder.commit(sound)
-      reports += sound.map { WriteReport(ticket: $0.ticket, result: .success(())) }
-      outcome = .success(!sound.isEmpty)
+      try folder.commit(valid)
+      reports += valid.map { WriteReport(ticket: $0.ticket, result: .success(())) }
+      outcome = .success(!valid.isEmpty)
     } catch {
-      for write in sound { failed[write.ticket] = error }
-      reports += sound.map { WriteReport(ticket: $0.ticket, result: .failure(error)) }
+      for write in valid { failed[write.ticket] = error }
+      reports += valid.map { WriteReport(ticket: $0.ticket, result: .failure(error)) }
       outcome = .failure(error)
     }
     return (reports.sorted { $0.ticket < $1.ticket }, outcome)

@@ -3,10 +3,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The tokens that a server knows, in one JSON file that only its owner may read.
+/// The server's tokens, in one JSON file that only its owner may read.
 ///
-/// A change replaces the file, durably, so that whoever reads it finds the old list or the new one. The
-/// token itself is in no file.
+/// A change replaces the file durably, so that readers get either the old list or the new one. The secret itself is in
+/// no file.
 public struct TokenFile: Sendable {
   public let path: String
 
@@ -26,7 +26,7 @@ public struct TokenFile: Sendable {
 
   private static let bytesMax = 4 << 20
 
-  /// What the file holds; nil when there is none.
+  /// Reads the file; nil when there is none.
   public func load() throws(TokenFileError) -> [TokenRecord]? {
     let bytes: Data
     do { bytes = try Disk.read(path) } catch {
@@ -49,8 +49,8 @@ public struct TokenFile: Sendable {
     }
   }
 
-  /// As above, for who knows that there were tokens: while the file's folder is away, or a link leads nowhere, nobody can
-  /// tell whether there still are.
+  /// As above, when there were tokens before: while the file's folder is missing, or a link is broken, it is unknown
+  /// whether they are gone.
   func reload() throws(TokenFileError) -> [TokenRecord]? {
     if let tokens = try load() { return tokens }
     if Disk.place(folder) == nil { throw .disk(DiskError("open", folder, code: ENOENT)) }
@@ -142,8 +142,8 @@ extension TokenFile {
     let previous = Disk.signature(path) == nil ? nil : try Disk.read(path)
     try replace(by: bytes)
     do { try Disk.syncFolder(folder) } catch {
-      // Nobody knows which list the disk has. Who is told of a failure tries again, and has to find the list before to
-      // change: one that looks changed already would never be synced.
+      // The state on the disk is unknown. A caller that gets an error tries again, and has to find the old list: one
+      // that looks changed already would never be synced.
       if let previous { try? replace(by: previous) } else { try? Disk.remove(path) }
       throw error
     }
@@ -154,13 +154,13 @@ extension TokenFile {
     // A file that was left over may have another mode.
     try Disk.remove(beside)
     let file = try Disk.write(bytes, to: beside, mode: 0o600)
-    try giveToOwnerOfFolder(beside)
+    try chownToFolderOwner(beside)
     try Disk.syncData(file, beside)
     try Disk.rename(beside, to: path)
   }
 
-  /// What root writes for a server that runs as somebody else has to be readable there.
-  private func giveToOwnerOfFolder(_ file: String) throws {
+  /// A file written by root has to be readable for a server that runs as another user.
+  private func chownToFolderOwner(_ file: String) throws {
     let files = FileManager.default
     let owner = try files.attributesOfItem(atPath: folder)[.ownerAccountID] as? NSNumber
     let maker = try files.attributesOfItem(atPath: file)[.ownerAccountID] as? NSNumber
@@ -171,99 +171,98 @@ extension TokenFile {
 
 // MARK: - Watching
 
-/// What a file of tokens holds, or why it can't be told; nil where there is no file.
+/// The contents of a token file, or why it can't be read; nil where there is no file.
 public typealias TokenFileContents = Result<[TokenRecord]?, TokenFileError>
 
-/// Reads a file of tokens anew whenever it changes, as long as this object lives.
+/// Reads a token file whenever it changes, as long as this object lives.
 ///
-/// The system tells what happens in the file's folder. Twice a second the file that the path leads to is looked at all
-/// the same: a link may lead elsewhere from one moment to the next, of the file or of a folder above it, and the system
-/// may have no watches left to give.
+/// The system reports changes in the file's folder. The file is checked twice a second all the same: a link to it, or
+/// to a folder above it, may change, and the system may have no watches left.
 ///
-/// A file that is not there, empty or malformed may be one that is being written just now: only what a second look finds
-/// too is told. While the file's folder is not there, or a link leads nowhere, tokens that were there are not gone: the
-/// file can't be read.
+/// A missing, empty or malformed file may be one that is being written, so it is reported only when a second check
+/// confirms it. While the file's folder is missing, or a link is broken, existing tokens are not gone: the file can't
+/// be read.
 public final class TokenFileWatch: Sendable {
   private let file: TokenFile
-  private let secondLook: DispatchTimeInterval
+  private let recheckDelay: DispatchTimeInterval
   private let changed: @Sendable (TokenFileContents) -> Void
   private let queue = DispatchQueue(label: "timersync.tokens")
   private let watcher = Mutex<FolderWatcher?>(nil)
   private let seen = Mutex(Seen())
 
   private struct Seen {
-    /// What was told last: only something else is news.
-    var told: TokenFileContents?
+    /// The contents that were delivered last.
+    var delivered: TokenFileContents?
     /// The file that was read last, as it was then.
     var state: FileState?
-    /// Whether the same is to be read again: it could not be, or may have changed within the same tick of the clock
-    /// that files are dated by.
+    /// True if the file has to be read again: it was unreadable, or may have changed within the same tick of its clock.
     var isDoubtful = false
-    var doubts = SecondLooks<String, TokenFileContents>()
-    /// Who wants to be told in any case. Of several at once the last is, since all ask for the same.
-    var asker: (@Sendable (TokenFileContents) -> Void)?
+    var doubts = Rechecks<String, TokenFileContents>()
+    /// A read that has to be delivered in any case. Of several at once the last replaces the others, since all ask for
+    /// the same.
+    var pendingRead: (@Sendable (TokenFileContents) -> Void)?
 
-    /// Whether there were tokens, so that there is something to lose.
+    /// True if there were tokens, which may be lost.
     var hadTokens: Bool {
-      switch told {
+      switch delivered {
       case nil, .some(.success(nil)): false
       default: true
       }
     }
   }
 
-  /// Who replaces a file in two steps has done so by then.
-  private static let secondLook = DispatchTimeInterval.milliseconds(500)
+  /// The time for a program that replaces a file in two steps.
+  private static let recheckDelay = DispatchTimeInterval.milliseconds(500)
   private static let pause = DispatchTimeInterval.milliseconds(500)
 
-  /// `changed` is called on a thread of its own when the file holds something else than the last time. The file's folder
-  /// has to be there.
+  /// Delivers to `changed`, on a thread of its own, each time the file's contents change. The file's folder has to
+  /// exist.
   public convenience init(
     _ file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
   ) throws(DiskError) {
     _ = try Disk.openFolder(file.folder)
-    self.init(followingSoon: file, changed: changed)
+    self.init(watchingLater: file, changed: changed)
   }
 
   /// As above; the folder may be made later.
   public convenience init(
-    followingSoon file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
+    watchingLater file: TokenFile, changed: @escaping @Sendable (TokenFileContents) -> Void
   ) {
-    self.init(file, secondLook: Self.secondLook, changed: changed)
+    self.init(file, recheckDelay: Self.recheckDelay, changed: changed)
   }
 
   init(
-    _ file: TokenFile, secondLook: DispatchTimeInterval,
+    _ file: TokenFile, recheckDelay: DispatchTimeInterval,
     changed: @escaping @Sendable (TokenFileContents) -> Void
   ) {
     self.file = file
-    self.secondLook = secondLook
+    self.recheckDelay = recheckDelay
     self.changed = changed
     seen.withLock { $0.state = FileState(file.path) }
     try? watchFolder()
-    pollSoon()
+    schedulePoll()
   }
 
-  /// Has the system tell what happens in the file's folder. What is thrown is why it does not: then changes are seen a
-  /// little later, and it is asked again.
+  /// Watches the file's folder. Throws the reason if the system gives no watch: changes are seen a little later then,
+  /// and it is asked again.
   public func watchFolder() throws(DiskError) {
     guard watcher.withLock({ $0 == nil }) else { return }
     // Any name: a file may also change by a link in its folder.
     let watcher = try FolderWatcher(file.folder, queue: queue) { [weak self] _ in
-      self?.look()
+      self?.check()
     } gone: { [weak self] in
       // The folder is not where it was; there may be another one by now, or a little later.
       self?.watcher.withLock { $0 = nil }
       try? self?.watchFolder()
-      self?.look()
+      self?.check()
     }
     self.watcher.withLock { $0 = watcher }
   }
 
-  private func pollSoon() {
+  private func schedulePoll() {
     queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in
       self?.poll()
-      self?.pollSoon()
+      self?.schedulePoll()
     }
   }
 
@@ -271,26 +270,26 @@ public final class TokenFileWatch: Sendable {
     try? watchFolder()
     let state = FileState(file.path)
     let isNews = seen.withLock { $0.state != state || $0.isDoubtful }
-    if isNews { look() }
+    if isNews { check() }
   }
 
-  /// What the file holds now; told from here on is only something else.
+  /// Reads the file; only later changes are delivered from here on.
   public func load() throws(TokenFileError) -> [TokenRecord]? {
-    // In turn with what is told, so that neither takes the other's place.
+    // On the queue, so that this read and deliveries keep their order.
     let now = queue.sync {
       let now = read()
-      seen.withLock { $0.told = now }
+      seen.withLock { $0.delivered = now }
       return now
     }
     return try now.get()
   }
 
-  /// Hands on what the file holds, changed or not, on the thread of `changed` and in its place; returns at once. What may
-  /// be on its way out or in is handed on after the second look.
+  /// Delivers the file's contents, changed or not, to `then` on the thread of `changed`; returns at once. Doubtful
+  /// contents are delivered after the recheck.
   public func read(_ then: @escaping @Sendable (TokenFileContents) -> Void) {
     queue.async { [self] in
-      seen.withLock { $0.asker = then }
-      look()
+      seen.withLock { $0.pendingRead = then }
+      check()
     }
   }
 
@@ -307,37 +306,37 @@ public final class TokenFileWatch: Sendable {
     return contents
   }
 
-  private func look() {
+  private func check() {
     let now = read()
-    guard isInDoubt(now) else { return tell(now) }
-    let number = seen.withLock { $0.doubts.expect(file.path, finding: now) }
+    guard isInDoubt(now) else { return deliver(now) }
+    let number = seen.withLock { $0.doubts.schedule(file.path, finding: now) }
     guard let number else { return }
-    queue.asyncAfter(deadline: .now() + secondLook) { [weak self] in self?.lookAgain(number) }
+    queue.asyncAfter(deadline: .now() + recheckDelay) { [weak self] in self?.recheck(number) }
   }
 
   private func isInDoubt(_ now: TokenFileContents) -> Bool {
-    (try? now.get()) == nil && seen.withLock { $0.told != now }
+    (try? now.get()) == nil && seen.withLock { $0.delivered != now }
   }
 
-  private func lookAgain(_ number: UInt64) {
-    guard let before = seen.withLock({ $0.doubts.take(file.path, number) }) else { return }
+  private func recheck(_ number: UInt64) {
+    guard let before = seen.withLock({ $0.doubts.complete(file.path, number) }) else { return }
     let now = read()
-    if now == before { tell(now) } else { look() }
+    if now == before { deliver(now) } else { check() }
   }
 
   /// On the queue.
-  private func tell(_ now: TokenFileContents) {
-    let (isNew, asker) = seen.withLock { seen in
-      defer { (seen.told, seen.asker) = (now, nil) }
+  private func deliver(_ now: TokenFileContents) {
+    let (isNew, pendingRead) = seen.withLock { seen in
+      defer { (seen.delivered, seen.pendingRead) = (now, nil) }
       seen.doubts.cancel(file.path)
-      return (seen.told != now, seen.asker)
+      return (seen.delivered != now, seen.pendingRead)
     }
-    if let asker { asker(now) } else if isNew { changed(now) }
+    if let pendingRead { pendingRead(now) } else if isNew { changed(now) }
   }
 }
 
 extension Result<[TokenRecord]?, TokenFileError> {
-  /// Whether the disk refused, which it may not do the next time though nobody changes the file.
+  /// True if the disk refused, which may change without a change of the file.
   fileprivate var isOfDisk: Bool {
     if case .failure(.disk) = self { true } else { false }
   }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A token as its file has it: what it may do, and a digest by which it is known again.
+/// A token as stored in the file: its permissions, and the digest that identifies it.
 public struct TokenRecord: Codable, Hashable, Sendable {
-  /// For the log, and for whoever removes it.
+  /// The name, for the log and for removing it.
   public var name: String
   /// `view` or `control`.
   public var role: String

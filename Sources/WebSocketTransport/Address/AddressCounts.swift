@@ -1,53 +1,53 @@
 import Synchronization
 
-/// How many connections each address has; those that are not bounded are not counted.
+/// Counts the connections of each address, except those that no limit applies to.
 struct AddressCounts {
   private var own = AddressTally()
   /// Counts instead, where there are several loops.
-  private let census: LoopCensus?
+  private let totals: LoopTotals?
   private let connectionsMax: Int
   private let isLoopbackBounded: Bool
   private let trusted: [AddressRange]
 
-  init(_ options: TransportOptions, _ census: LoopCensus? = nil) {
-    self.census = census
+  init(_ options: TransportOptions, _ totals: LoopTotals? = nil) {
+    self.totals = totals
     connectionsMax = max(1, options.connectionsPerAddressMax)
     isLoopbackBounded = options.isLoopbackBounded
     trusted = options.trustedProxies
   }
 
   /// Takes a place for a connection; nil when it needs none.
-  mutating func take(for address: IPAddress?) -> Place? {
+  mutating func acquireSlot(for address: IPAddress?) -> Slot? {
     guard let address, isLoopbackBounded || !address.isLoopback,
       !ClientAddress.isTrusted(address, by: trusted)
     else {
       return nil
     }
     let network = address.network
-    let count = census?.addresses.withLock { $0.add(network) } ?? own.add(network)
-    return Place(network: network, isSurplus: count > connectionsMax, ordinal: count)
+    let count = totals?.addresses.withLock { $0.add(network) } ?? own.add(network)
+    return Slot(network: network, isOverLimit: count > connectionsMax, ordinal: count)
   }
 
   /// Gives a place back, once.
-  mutating func giveBack(_ place: Place?) {
-    guard let place else { return }
-    guard let census else { return own.subtract(place.network) }
-    census.addresses.withLock { $0.subtract(place.network) }
+  mutating func releaseSlot(_ slot: Slot?) {
+    guard let slot else { return }
+    guard let totals else { return own.subtract(slot.network) }
+    totals.addresses.withLock { $0.subtract(slot.network) }
   }
 
-  /// Whether this one is not even to be told that it is one too many.
-  func isFarTooMany(_ place: Place?) -> Bool {
-    (place?.ordinal ?? 0) > connectionsMax + Self.toldMax
+  /// Returns whether a connection is so far over the limit that it is closed without a reason.
+  func isFarOverLimit(_ slot: Slot?) -> Bool {
+    (slot?.ordinal ?? 0) > connectionsMax + Self.refusedWithReasonMax
   }
 
-  /// How many above the bound are read, so that they can be told.
-  private static let toldMax = 16
+  /// The number of connections above the limit that are still read, so that they get a refusal with its reason.
+  private static let refusedWithReasonMax = 16
 
   /// One connection of an address.
-  struct Place {
+  struct Slot {
     let network: IPAddress
-    /// Whether it was over the bound when it was taken.
-    let isSurplus: Bool
+    /// True if the address was over its limit when the slot was acquired.
+    let isOverLimit: Bool
     fileprivate let ordinal: Int
   }
 }

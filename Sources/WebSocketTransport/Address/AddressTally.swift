@@ -1,4 +1,4 @@
-/// How many connections each network has.
+/// Counts the connections of each network.
 struct AddressTally: Sendable {
   private var counts: [IPAddress: Int] = [:]
 

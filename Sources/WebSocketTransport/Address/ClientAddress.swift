@@ -1,10 +1,10 @@
-/// Whose request it is, when it came by way of proxies.
+/// Finds the client's address in a request that came through proxies.
 enum ClientAddress {
-  /// The right-most address that is no trusted proxy: each proxy appends the one that it was spoken to
-  /// from, and what stands to the left of the first stranger is that stranger's own word.
+  /// The right-most address that is no trusted proxy. Each proxy appends its peer's address, and everything to the left
+  /// of the first untrusted one was claimed by that client.
   ///
-  /// `X-Forwarded-For` counts, or where there is none `Forwarded` (RFC 7239): most proxies set the first
-  /// alone, and hand on whatever the client says in the second.
+  /// `X-Forwarded-For` is used, or in its absence `Forwarded` (RFC 7239): most proxies set only the first, and pass on
+  /// the client's own value of the second.
   static func find(
     _ headers: [String: String], peer: IPAddress, trusted: [AddressRange]
   ) -> IPAddress {

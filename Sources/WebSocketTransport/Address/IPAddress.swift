@@ -17,10 +17,10 @@ public struct IPAddress: Hashable, Sendable {
     guard !text.utf8.contains(0) else { return nil }
     var words: (UInt64, UInt64) = (0, 0)
     // The 16 bytes are lent for the call, which reads a terminated string.
-    let isRead = unsafe withUnsafeMutableBytes(of: &words) { bytes in
+    let isParsed = unsafe withUnsafeMutableBytes(of: &words) { bytes in
       unsafe shim_parse_address(text, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)) != 0
     }
-    guard isRead else { return nil }
+    guard isParsed else { return nil }
     (high, low) = (UInt64(bigEndian: words.0), UInt64(bigEndian: words.1))
   }
 
@@ -29,7 +29,7 @@ public struct IPAddress: Hashable, Sendable {
   /// 127.0.0.0/8 and ::1.
   var isLoopback: Bool { isV4 ? low >> 24 == 0xffff_7f : high == 0 && low == 1 }
 
-  /// Who has one address has all of these: one of IPv4, or the 2^64 that an IPv6 network is given.
+  /// All addresses that belong to one client: a single IPv4 address, or the 2^64 of an IPv6 network.
   var network: IPAddress { isV4 ? self : IPAddress(high: high, low: 0) }
 
   /// As it is usually written.
@@ -48,7 +48,7 @@ public struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress {
-  /// The text of an address' network; what is no address stands for itself.
+  /// The text of an address' network; any text that is no address is returned as it is.
   static func networkText(of address: String) -> String {
     IPAddress(address)?.network.text ?? address
   }

@@ -1,4 +1,4 @@
-/// What an HTTP connection asks of its loop.
+/// The loop's side of an HTTP connection.
 protocol HTTPExchangeOwner: AnyObject {
   var options: TransportOptions { get }
   /// A whole request; owes one `HTTPExchange.answer`.
@@ -6,17 +6,17 @@ protocol HTTPExchangeOwner: AnyObject {
   /// The connection is to become a WebSocket; the exchange has ended.
   func upgraded(_ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?)
   /// Something is to be finished within this time from now.
-  func hurry(_ exchange: HTTPExchange, withinMilliseconds patience: UInt64)
-  /// What waits for the peer has become more or less.
-  func countWaiting(_ reader: any BacklogReader)
-  /// Somebody was turned away; `isTold` when whoever runs the server may want to know.
-  func count(_ refusal: TransportRefusal, isTold: Bool)
+  func armTimeout(_ exchange: HTTPExchange, afterMilliseconds timeout: UInt64)
+  /// The number of bytes that wait for the peer has changed.
+  func updateBacklog(_ reader: any BacklogReader)
+  /// A connection or request was rejected; `isReported` if the operator may want to know.
+  func count(_ refusal: TransportRefusal, isReported: Bool)
   /// The connection is gone.
   func ended(_ exchange: HTTPExchange)
 }
 
 extension HTTPExchangeOwner {
-  func count(_ refusal: TransportRefusal) { count(refusal, isTold: true) }
+  func count(_ refusal: TransportRefusal) { count(refusal, isReported: true) }
 }
 
 /// One HTTP/1.1 connection: requests one after another, each answered before the next is read.
@@ -24,46 +24,46 @@ final class HTTPExchange: BacklogReader {
   private enum Phase {
     case reading
     /// The request is with the server.
-    case waiting
+    case awaitingResponse
     case writing
-    /// All is said; what the peer still sends is passed over, so that its kernel does not throw away our
-    /// answer before it was read.
-    case parting
+    /// The response is sent. Input is discarded for a while (nginx' lingering close), so that the peer's kernel does
+    /// not reset the connection before the peer has read the response.
+    case lingering
     case ended
   }
 
   let number: UInt64
   let stream: any ByteStream
   /// Its place among those of its address.
-  let place: AddressCounts.Place?
+  let addressSlot: AddressCounts.Slot?
   private let peer: IPAddress
   private unowned let owner: any HTTPExchangeOwner
   private var phase = Phase.reading
   private let parser: HTTPParser
   private var head: HTTPHead?
-  /// Whether the answer under way is the last on this connection.
+  /// True if the connection closes after the current response.
   private var isLast = false
-  private var isPeerDone = false
+  private var isInputClosed = false
   private var isStopping = false
-  private var hasAsked = false
-  /// When patience ends; nil while the server has its time.
+  private var hasReadRequest = false
+  /// The deadline for the peer; nil while the server works on a response.
   private(set) var due: UInt64?
   /// The request that the server has.
-  var request: RequestID?
-  var standing = BacklogStanding()
-  /// How much the peer had taken at the last look; nil while nothing of the answer waits.
-  private var takenBefore: Int64?
-  /// Whether the answer under way has been given more time.
-  private var isOvertime = false
+  var request: HTTPRequestID?
+  var backlogEntry = BacklogEntry()
+  /// The peer's progress at the last check; nil while no part of a response waits.
+  private var progressBefore: Int64?
+  /// True if the current response has had its timeout extended.
+  private var isTimeoutExtended = false
 
   init(
-    _ stream: any ByteStream, number: UInt64, peer: IPAddress, place: AddressCounts.Place?,
+    _ stream: any ByteStream, number: UInt64, peer: IPAddress, addressSlot: AddressCounts.Slot?,
     owner: any HTTPExchangeOwner
   ) {
     self.stream = stream
     self.number = number
     self.peer = peer
-    self.place = place
+    self.addressSlot = addressSlot
     self.owner = owner
     headers = owner.options.commonHeaders
     parser = HTTPParser(
@@ -72,20 +72,20 @@ final class HTTPExchange: BacklogReader {
     stream.ended = { [unowned self] isBroken in streamEnded(isBroken) }
   }
 
-  /// Reads what the peer has said so far, which may be all, and goes on reading.
-  func begin() { stream.resumeReading() }
+  /// Reads what has arrived, which may be the whole request, and keeps reading.
+  func start() { stream.resumeReading() }
 
   /// Ends in `phase == .ended`; the owner forgets the exchange.
   private func end() {
     guard phase != .ended else { return }
     phase = .ended
     stream.close()
-    owner.countWaiting(self)
+    owner.updateBacklog(self)
     owner.ended(self)
   }
 
   /// Ends it at once, and lets the kernel forget what it holds for the peer.
-  func abandon() {
+  func abort() {
     guard phase != .ended else { return }
     stream.abort()
     end()
@@ -93,36 +93,36 @@ final class HTTPExchange: BacklogReader {
 
   var waitingByteCount: Int { phase == .writing ? stream.unsentByteCount : 0 }
 
-  /// Where the kernel does not tell, what it has taken is all that shows.
-  var takenByteCount: Int64 {
+  /// Without the kernel's count, the shrinking number of waiting bytes is the only sign of progress.
+  var readProgress: Int64 {
     let count = stream.acknowledgedByteCount
     return count >= 0 ? count : -Int64(waitingByteCount)
   }
 
-  /// Whether the answer under way is being read, and so is given its time once more.
-  func makesProgress() -> Bool {
-    guard phase == .writing, let before = takenBefore else { return false }
-    let now = takenByteCount
-    takenBefore = now
-    isOvertime = now > before
-    return isOvertime
+  /// Returns whether the answer under way is being read, and so is given its time once more.
+  func recordProgress() -> Bool {
+    guard phase == .writing, let before = progressBefore else { return false }
+    let now = readProgress
+    progressBefore = now
+    isTimeoutExtended = now > before
+    return isTimeoutExtended
   }
 
-  /// Whether an entry among the owner's deadlines stands for this exchange.
-  var isWatched = false
+  /// True if the loop holds a deadline for this exchange.
+  var isDeadlineArmed = false
 
   func setDue(_ due: UInt64) { self.due = due }
 
-  /// Patience is over.
-  func overdue() {
+  /// The deadline for the peer has passed.
+  func timeOut() {
     switch phase {
     case .reading where parser.hasBegun:
       refuse(
         .slowRequest,
         HTTPReply.plain(408, "The request took over \(owner.options.handshakeSeconds) seconds."))
-    // Who has said nothing is not answered: browsers open connections ahead of need.
-    case .reading where !hasAsked:
-      owner.count(.slowRequest, isTold: false)
+    // A connection that has sent nothing gets no response: browsers open connections ahead of need.
+    case .reading where !hasReadRequest:
+      owner.count(.slowRequest, isReported: false)
       end()
     case .writing:
       owner.count(.slowReader)
@@ -131,32 +131,32 @@ final class HTTPExchange: BacklogReader {
     }
   }
 
-  /// Whether a request is on its way.
+  /// True if a request is being read.
   var isReading: Bool { phase == .reading }
 
-  /// Whether it is the peer's turn, to say more or to take what it is told, and not the server's.
-  var isPeersTurn: Bool { phase != .waiting && phase != .ended }
+  /// True if the exchange waits for the peer to send or to read, and not for the server.
+  var isWaitingForPeer: Bool { phase != .awaitingResponse && phase != .ended }
 
-  /// Whether the peer is waited for, and might be given up for another one: at once when it has had its answer.
-  func mayGiveWay(atMilliseconds now: UInt64) -> Bool {
+  /// Returns whether the peer is waited for, and might be given up for another one: at once when it has had its answer.
+  func isEvictable(atMilliseconds now: UInt64) -> Bool {
     switch phase {
-    case .parting: true
-    case .reading where hasAsked && !parser.hasBegun: true
-    case .reading: due.map { now + patience >= $0 + Self.graceMilliseconds } ?? false
-    case .writing: isOvertime
-    case .waiting, .ended: false
+    case .lingering: true
+    case .reading where hasReadRequest && !parser.hasBegun: true
+    case .reading: due.map { now + timeout >= $0 + Self.graceMilliseconds } ?? false
+    case .writing: isTimeoutExtended
+    case .awaitingResponse, .ended: false
     }
   }
 
-  /// How long a request that is on its way is safe from others; a quarter of it passes between two looks.
+  /// The time during which a request that is being read can't be evicted. The loop checks four times within it.
   static let graceMilliseconds: UInt64 = 1_000
 
-  /// Is given up for another one.
-  func giveWay() {
+  /// Closes the connection to make room for another one.
+  func evict() {
     if phase == .reading, parser.hasBegun {
       let bytes = HTTPReply.bytes(
         of: HTTPReply.busy("There are too many connections."),
-        commonHeaders: owner.options.commonHeaders, isHead: answersHead, isLast: true)
+        commonHeaders: owner.options.commonHeaders, isHead: isHeadRequest, isLast: true)
       stream.write(bytes) { _ in }
     }
     end()
@@ -167,56 +167,56 @@ final class HTTPExchange: BacklogReader {
     isStopping = true
     switch phase {
     case .reading: end()
-    case .waiting:
+    case .awaitingResponse:
       answer(
         HTTPReply.refusal(503, code: "shuttingDown", "the server is stopping", isRetryable: true))
-    case .writing, .parting, .ended: break
+    case .writing, .lingering, .ended: break
     }
   }
 
   private func arrived() {
     switch phase {
     case .reading: advance()
-    case .parting: stream.input.removeAll(keepingCapacity: true)
+    case .lingering: stream.input.removeAll(keepingCapacity: true)
     // Requests that were sent ahead wait, within limits.
-    case .waiting, .writing:
+    case .awaitingResponse, .writing:
       if stream.input.count > 2 * owner.options.headBytesMax { stream.pauseReading() }
     case .ended: break
     }
   }
 
   private func streamEnded(_ isBroken: Bool) {
-    isPeerDone = true
-    if case .failed(let why) = stream.complaint {
+    isInputClosed = true
+    if case .failed(let why) = stream.fault {
       owner.count(.tlsHandshake)
       owner.options.log(.debug, "a TLS connection failed: \(why)")
     }
     // A peer that only stopped sending still gets its answer.
-    if isBroken || phase == .reading || phase == .parting { end() }
+    if isBroken || phase == .reading || phase == .lingering { end() }
   }
 
   private func advance() {
-    guard stream.complaint == nil else {
+    guard stream.fault == nil else {
       return refuse(
-        .tlsHandshake, HTTPReply.plain(400, "TLS is spoken here: https:// and wss://."))
+        .tlsHandshake, HTTPReply.plain(400, "This port speaks TLS: use https:// or wss://."))
     }
     while phase == .reading, !stream.input.isEmpty {
-      parser.take(from: &stream.input)
-      do throws(HTTPRefusal) { try look() } catch { refuse(error.kind, error.response) }
+      parser.consume(from: &stream.input)
+      do throws(HTTPRefusal) { try parseRequest() } catch { refuse(error.kind, error.response) }
     }
   }
 
-  private var answersHead = false
-  /// What its answer carries.
+  private var isHeadRequest = false
+  /// The headers of the current response.
   private var headers: [HTTPHeader] = []
 
   /// Looks at what has been read of a request.
-  private func look() throws(HTTPRefusal) {
-    let isNew = head == nil && parser.isHeadWhole
+  private func parseRequest() throws(HTTPRefusal) {
+    let isNew = head == nil && parser.isHeadComplete
     if isNew {
       let head = try HTTPHead(parser)
       self.head = head
-      answersHead = head.method == "HEAD"
+      isHeadRequest = head.method == "HEAD"
       headers = owner.options.commonHeaders
       if let answerHeaders = owner.options.answerHeaders {
         headers += answerHeaders(head.headersKept)
@@ -224,26 +224,26 @@ final class HTTPExchange: BacklogReader {
     }
     try parser.check()
     guard let head else { return }
-    guard parser.isWhole else {
-      if isNew, head.expectsContinue, parser.body.isEmpty, stream.input.isEmpty { sayContinue() }
+    guard parser.isComplete else {
+      if isNew, head.expectsContinue, parser.body.isEmpty, stream.input.isEmpty { sendContinue() }
       return
     }
     let body = parser.body
     parser.restart()
     self.head = nil
-    hasAsked = true
+    hasReadRequest = true
     guard !upgrade(head) else { return }
-    guard place?.isSurplus != true else {
+    guard addressSlot?.isOverLimit != true else {
       return refuse(
-        .tooManyOfAddress, HTTPReply.busy("There are too many connections from your address."))
+        .tooManyPerAddress, HTTPReply.busy("There are too many connections from your address."))
     }
-    phase = .waiting
+    phase = .awaitingResponse
     due = nil
     isLast = !head.isKeptAlive
     owner.requested(head, body: body, by: self)
   }
 
-  /// Whether this request was for the WebSocket, and is dealt with.
+  /// Returns whether this request was for the WebSocket, and is dealt with.
   private func upgrade(_ head: HTTPHead) -> Bool {
     guard head.path.elementsEqual(owner.options.webSocketPath.utf8) else {
       guard head.wantsWebSocket else { return false }
@@ -256,7 +256,7 @@ final class HTTPExchange: BacklogReader {
       head, peerAddress: clientAddress(of: head), options: owner.options)
     {
     case .malformed(let response): refuse(.webSocketHandshake, response)
-    case .notAdmitted(let response): refuse(.webSocketHandshake, response, isTold: false)
+    case .notAdmitted(let response): refuse(.webSocketHandshake, response, isReported: false)
     case .accepted(let handshake, let key, let subprotocol):
       phase = .ended
       owner.upgraded(self, handshake, key: key, subprotocol: subprotocol)
@@ -264,18 +264,18 @@ final class HTTPExchange: BacklogReader {
     return true
   }
 
-  /// Whose request it is.
+  /// The address of the client that sent a request.
   func clientAddress(of head: HTTPHead) -> String {
     ClientAddress.find(head.headers, peer: peer, trusted: owner.options.trustedProxies).text
   }
 
-  private func sayContinue() {
+  private func sendContinue() {
     phase = .writing
     stream.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) { [unowned self] isSent in
       guard phase == .writing else { return }
       guard isSent else { return end() }
       phase = .reading
-      // What was sent ahead may have been more than enough.
+      // Reading may be paused, since more than enough may have arrived ahead.
       stream.resumeReading()
       advance()
     }
@@ -283,53 +283,53 @@ final class HTTPExchange: BacklogReader {
 
   /// Answers and parts.
   private func refuse(
-    _ refusal: TransportRefusal, _ response: HTTPResponse, isTold: Bool = true
+    _ refusal: TransportRefusal, _ response: HTTPResponse, isReported: Bool = true
   ) {
-    owner.count(refusal, isTold: isTold)
-    phase = .waiting
+    owner.count(refusal, isReported: isReported)
+    phase = .awaitingResponse
     isLast = true
     answer(response)
   }
 
   func answer(_ response: HTTPResponse) {
-    guard phase == .waiting else { return }
+    guard phase == .awaitingResponse else { return }
     phase = .writing
     request = nil
-    isLast = isLast || isStopping || isPeerDone
-    owner.hurry(self, withinMilliseconds: patience)
+    isLast = isLast || isStopping || isInputClosed
+    owner.armTimeout(self, afterMilliseconds: timeout)
     let bytes = HTTPReply.bytes(
-      of: response, commonHeaders: headers, isHead: answersHead, isLast: isLast)
-    (takenBefore, isOvertime) = (nil, false)
+      of: response, commonHeaders: headers, isHead: isHeadRequest, isLast: isLast)
+    (progressBefore, isTimeoutExtended) = (nil, false)
     stream.write(bytes) { [unowned self] isSent in
       guard phase == .writing else { return }
-      owner.countWaiting(self)
-      guard isSent, !isPeerDone else { return end() }
-      isLast || isStopping ? part() : next()
+      owner.updateBacklog(self)
+      guard isSent, !isInputClosed else { return end() }
+      isLast || isStopping ? linger() : readNextRequest()
     }
     guard waitingByteCount > 0 else { return }
-    takenBefore = takenByteCount
-    owner.countWaiting(self)
+    progressBefore = readProgress
+    owner.updateBacklog(self)
   }
 
-  private func next() {
+  private func readNextRequest() {
     phase = .reading
-    // What comes may be no request at all, and has nothing to do with the one before.
-    (answersHead, headers) = (false, owner.options.commonHeaders)
-    owner.hurry(self, withinMilliseconds: patience)
+    // The next input may be no request at all, and must not inherit anything from the one before.
+    (isHeadRequest, headers) = (false, owner.options.commonHeaders)
+    owner.armTimeout(self, afterMilliseconds: timeout)
     stream.resumeReading()
     advance()
   }
 
-  private func part() {
-    phase = .parting
+  private func linger() {
+    phase = .lingering
     stream.input = []
-    owner.hurry(self, withinMilliseconds: min(patience, Self.partingMilliseconds))
+    owner.armTimeout(self, afterMilliseconds: min(timeout, Self.lingerMilliseconds))
     stream.endWriting()
     stream.resumeReading()
   }
 
-  private var patience: UInt64 { owner.options.handshakeMilliseconds }
+  private var timeout: UInt64 { owner.options.handshakeMilliseconds }
 
-  /// Milliseconds in which a peer that was told to go may read why.
-  private static let partingMilliseconds: UInt64 = 2_000
+  /// Milliseconds for the peer to read the reason for the close.
+  private static let lingerMilliseconds: UInt64 = 2_000
 }

@@ -73,7 +73,7 @@ struct HTTPHead: Equatable {
       return
     }
     guard !Self.singular.contains(name) else {
-      throw .malformed("the header \(name) is there twice")
+      throw .malformed("the header \(name) appears twice")
     }
     headers[name] = "\(earlier), \(value)"
   }
@@ -81,10 +81,10 @@ struct HTTPHead: Equatable {
   private func check() throws(HTTPRefusal) {
     let host = headers["host"]
     guard host != nil || !isVersion11, host?.utf8.contains(where: isBlank) != true else {
-      throw .malformed("HTTP/1.1 wants a Host header, of one word")
+      throw .malformed("HTTP/1.1 requires a Host header of one word")
     }
     if let coding = headers["transfer-encoding"] {
-      guard isVersion11 else { throw .malformed("Transfer-Encoding goes with HTTP/1.1") }
+      guard isVersion11 else { throw .malformed("Transfer-Encoding requires HTTP/1.1") }
       guard coding.lowercased() == "chunked" else { throw .coding }
     }
   }
@@ -106,18 +106,18 @@ extension HTTPHead {
     return tags.map { String(decoding: blanksTrimmed($0), as: UTF8.self) }.filter { !$0.isEmpty }
   }
 
-  /// Whether the connection may carry another request after this one.
+  /// True if the connection may carry another request after this one.
   var isKeptAlive: Bool {
     isVersion11 && method != "CONNECT"
       && !list("connection").contains { $0.lowercased() == "close" }
   }
 
-  /// Whether a WebSocket is asked for.
+  /// True if the request asks for an upgrade to a WebSocket.
   var wantsWebSocket: Bool { list("upgrade").contains { $0.lowercased() == "websocket" } }
 
   var expectsContinue: Bool { isVersion11 && headers["expect"]?.lowercased() == "100-continue" }
 
-  /// What stands between the first slash and the next; nil when it can't be decoded.
+  /// The path up to its second slash; nil when it can't be decoded.
   var firstSegment: String? {
     percentDecoded(path.dropFirst().prefix { $0 != UInt8(ascii: "/") })
   }
@@ -135,7 +135,7 @@ extension HTTPHead {
     return segments
   }
 
-  /// The headers that are handed on.
+  /// The headers that are passed on to the server.
   var headersKept: [String: String] {
     headers.filter { HTTPRequest.headersKept.contains($0.key) }
   }

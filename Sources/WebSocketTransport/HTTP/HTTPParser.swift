@@ -15,20 +15,20 @@ import CLLHTTP
   /// Where they stand.
   private(set) var fields: [(name: Range<Int>, value: Range<Int>)] = []
   fileprivate(set) var body: [UInt8] = []
-  private(set) var isHeadWhole = false
-  private(set) var isWhole = false
+  private(set) var isHeadComplete = false
+  private(set) var isComplete = false
   /// Where the name of the field under way begins and ends.
   private var name = 0..<0
-  private var takenCount = 0
+  private var consumedCount = 0
   /// The request's first line, of which llhttp accepts other protocols' too.
   private var line: [UInt8] = []
-  private var isLineWhole = false
+  private var isLineComplete = false
   private var refusal: HTTPRefusal?
 
   init(headBytesMax: Int, bodyBytesMax: Int) {
     self.headBytesMax = headBytesMax
     self.bodyBytesMax = bodyBytesMax
-    // What a browser's handshake takes.
+    // The size of a browser's handshake.
     text.reserveCapacity(512)
     fields.reserveCapacity(16)
     unsafe llhttp_init(raw, HTTP_REQUEST, Self.settings)
@@ -37,7 +37,7 @@ import CLLHTTP
 
   deinit { unsafe raw.deallocate() }
 
-  // What all parsers share: written once, before anybody can see it, and kept for good.
+  // The callbacks that all parsers share. They are written once, before first use, and never freed.
   private nonisolated(unsafe) static let settings: UnsafeMutablePointer<llhttp_settings_t> = {
     let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
     unsafe llhttp_settings_init(settings)
@@ -61,47 +61,47 @@ import CLLHTTP
     unsafe (raw.pointee.http_major, raw.pointee.http_minor)
   }
 
-  /// Whether the request line names HTTP, as RFC 9112 §2.3 wants it, and not RTSP or ICE.
+  /// True if the request line names HTTP, as RFC 9112 §2.3 requires, and not RTSP or ICE.
   private var isHTTP: Bool {
     let blank = line.lastIndex(of: UInt8(ascii: " ")) ?? line.startIndex
     return line[blank...].dropFirst().starts(with: "HTTP/".utf8)
   }
 
-  /// Whether a request is under way.
-  var hasBegun: Bool { takenCount > 0 }
+  /// True if part of a request has been read.
+  var hasBegun: Bool { consumedCount > 0 }
 
   /// Begins with the next request.
   func restart() {
     unsafe llhttp_reset(raw)
     (target, text, fields, body) = ([], [], [], [])
-    (name, isHeadWhole, isWhole, takenCount) = (0..<0, false, false, 0)
-    (line, isLineWhole) = ([], false)
+    (name, isHeadComplete, isComplete, consumedCount) = (0..<0, false, false, 0)
+    (line, isLineComplete) = ([], false)
   }
 
   /// Takes bytes of the request from the front of what has arrived, up to its end.
-  func take(from input: inout [UInt8]) {
-    let offered = isHeadWhole ? input.count : min(input.count, headBytesMax - takenCount)
-    if !isLineWhole { readLine(input.prefix(offered)) }
-    var eaten = offered
+  func consume(from input: inout [UInt8]) {
+    let offered = isHeadComplete ? input.count : min(input.count, headBytesMax - consumedCount)
+    if !isLineComplete { readLine(input.prefix(offered)) }
+    var consumed = offered
     // The bytes are lent to llhttp for this call.
     let result = unsafe input.withUnsafeBytes { bytes in
       guard let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else {
         return HPE_OK
       }
       let result = unsafe llhttp_execute(raw, start, offered)
-      if result != HPE_OK { unsafe eaten = llhttp_get_error_pos(raw) - start }
+      if result != HPE_OK { unsafe consumed = llhttp_get_error_pos(raw) - start }
       return result
     }
-    refusal = refusal(for: result, at: eaten < input.count ? input[eaten] : 0)
-    input.removeFirst(eaten)
-    takenCount += eaten
+    refusal = refusal(for: result, at: consumed < input.count ? input[consumed] : 0)
+    input.removeFirst(consumed)
+    consumedCount += consumed
   }
 
   /// Keeps the first line; empty ones may stand before it.
   private func readLine(_ bytes: ArraySlice<UInt8>) {
     for byte in bytes {
       if byte == UInt8(ascii: "\n"), !line.isEmpty {
-        isLineWhole = true
+        isLineComplete = true
         return
       }
       if byte != UInt8(ascii: "\r"), byte != UInt8(ascii: "\n") { line.append(byte) }
@@ -116,7 +116,7 @@ import CLLHTTP
   }
 
   fileprivate func endField() -> CInt {
-    if isHeadWhole {
+    if isHeadComplete {
       text.removeSubrange(name.lowerBound...)
     } else {
       fields.append((name, name.upperBound..<text.count))
@@ -126,13 +126,13 @@ import CLLHTTP
   }
 
   fileprivate func endHead() -> CInt {
-    isHeadWhole = true
+    isHeadComplete = true
     return 0
   }
 
   /// Stops before the next request.
   fileprivate func endMessage() -> CInt {
-    isWhole = true
+    isComplete = true
     return CInt(HPE_PAUSED.rawValue)
   }
 
@@ -140,30 +140,32 @@ import CLLHTTP
     switch result {
     case HPE_OK, HPE_PAUSED: nil
     case HPE_PAUSED_H2_UPGRADE, HPE_INVALID_VERSION: .version
-    // What could go on to be a method, as lowercase could not.
+    // The first byte is uppercase, so this may be a method that llhttp does not know.
     case HPE_INVALID_METHOD where (0x41...0x5a).contains(byte): .method
     // A constant of llhttp's.
     default: unsafe .malformed(String(cString: llhttp_get_error_reason(raw)))
     }
   }
 
-  /// What is wrong with the request's bytes so far.
+  /// Throws if the bytes read so far can't be part of a valid request.
   func check() throws(HTTPRefusal) {
-    // What is left of the body or chunk under way counts before it has come.
+    // The rest of the current body or chunk counts before it has arrived.
     let left = unsafe Int(clamping: raw.pointee.content_length)
     // The framing of chunks and the trailer are bounded too.
     guard body.count <= bodyBytesMax, left <= bodyBytesMax - body.count,
-      takenCount <= headBytesMax + 2 * bodyBytesMax + 8_192
+      consumedCount <= headBytesMax + 2 * bodyBytesMax + 8_192
     else { throw .bodyTooLong(bytesMax: bodyBytesMax) }
     if let refusal { throw refusal }
-    if isHeadWhole, version >= (1, 0), !isHTTP { throw .malformed("its protocol is not HTTP") }
-    guard isHeadWhole || takenCount < headBytesMax else {
+    if isHeadComplete, version >= (1, 0), !isHTTP {
+      throw .malformed("its protocol is not HTTP")
+    }
+    guard isHeadComplete || consumedCount < headBytesMax else {
       throw .headTooLong(bytesMax: headBytesMax)
     }
   }
 }
 
-/// The parser that a callback is about, which waits in `take`, on the loop's thread.
+/// The parser that a callback is about, which waits in `consume`, on the loop's thread.
 private func owner(_ raw: UnsafeMutablePointer<llhttp_t>?) -> HTTPParser {
   guard let data = unsafe raw?.pointee.data else { preconditionFailure("a parser has its owner") }
   return unsafe Unmanaged<HTTPParser>.fromOpaque(data).takeUnretainedValue()

@@ -1,4 +1,4 @@
-/// Why a request is not taken up.
+/// Reasons for rejecting a request.
 enum HTTPRefusal: Error {
   case malformed(String)
   case version, method, coding
@@ -16,9 +16,9 @@ enum HTTPRefusal: Error {
   var response: HTTPResponse {
     switch self {
     case .malformed(let words): HTTPReply.plain(400, "The request is malformed: \(words).")
-    case .version: HTTPReply.plain(505, "HTTP/1.1 is spoken here.")
+    case .version: HTTPReply.plain(505, "This server speaks HTTP/1.1.")
     case .method: HTTPReply.unknownMethod(501)
-    case .coding: HTTPReply.plain(501, "The only Transfer-Encoding known here is chunked.")
+    case .coding: HTTPReply.plain(501, "The only supported Transfer-Encoding is chunked.")
     case .headTooLong(let bytesMax):
       HTTPReply.plain(431, "The request's head is over \(bytesMax) bytes.")
     case .bodyTooLong(let bytesMax):

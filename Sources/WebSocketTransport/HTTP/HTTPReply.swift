@@ -14,7 +14,7 @@ enum HTTPReply {
 
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-  /// What may be asked, to who asks for that.
+  /// The response to OPTIONS.
   static func allowing(_ methods: [String]) -> HTTPResponse {
     HTTPResponse(
       status: 204, headers: [HTTPHeader("Allow", methods.joined(separator: ", ")), notStored])
@@ -22,11 +22,11 @@ enum HTTPReply {
 
   static func unknownMethod(_ status: Int) -> HTTPResponse {
     plain(
-      status, "This method is not known here.",
+      status, "This method is not supported.",
       [HTTPHeader("Allow", methods.joined(separator: ", "))])
   }
 
-  /// A refusal in the shape of a reply of the wire, for those who asked for one.
+  /// A refusal in the format of the JSON API, for requests to the API.
   static func refusal(_ status: Int, code: String, _ words: String, isRetryable: Bool)
     -> HTTPResponse
   {

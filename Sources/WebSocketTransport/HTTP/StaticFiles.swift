@@ -10,12 +10,12 @@ enum StaticFiles {
     guard head.method != "OPTIONS" else { return HTTPReply.allowing(["GET", "HEAD", "OPTIONS"]) }
     guard head.method == "GET" || head.method == "HEAD" else {
       return HTTPReply.plain(
-        405, "A file can be read by GET and HEAD only.", [HTTPHeader("Allow", "GET, HEAD")])
+        405, "Files support GET and HEAD only.", [HTTPHeader("Allow", "GET, HEAD")])
     }
     let tag = HTTPHeader("ETag", file.entityTag)
     let wanted = head.entityTags("if-match")
     guard wanted.isEmpty || wanted.contains(where: { $0 == "*" || $0 == file.entityTag }) else {
-      return HTTPReply.plain(412, "The file is another one by now.", [tag])
+      return HTTPReply.plain(412, "The file has changed.", [tag])
     }
     // RFC 9110 §14.2: Range may be passed over, and is.
     let isKnown = head.entityTags("if-none-match").contains { tag in

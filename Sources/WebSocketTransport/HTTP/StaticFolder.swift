@@ -1,7 +1,7 @@
 import Foundation
 
 extension StaticFile {
-  /// A file with the content type that its name's ending tells, and an entity tag of its contents.
+  /// Creates a file with the content type of its extension, and with an entity tag made from its contents.
   public init(name: String, body: [UInt8]) {
     let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
     self.init(
@@ -33,7 +33,7 @@ extension StaticFile {
     "woff2": "font/woff2", "mp3": "audio/mpeg", "wav": "audio/wav",
   ]
 
-  /// FNV-1a: tells contents apart, and keeps no secret.
+  /// FNV-1a, which detects changes and is no protection against forgery.
   private static func fingerprint(_ body: [UInt8]) -> UInt64 {
     body.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -1,18 +1,18 @@
 /// Instants at which something is to be looked at, the earliest first: a binary heap.
 struct Deadlines {
   enum Subject {
-    /// Whether a connection has been silent for too long.
-    case silence(ConnectionID)
-    /// Whether a connection that was told to close is gone.
-    case farewell(ConnectionID)
-    /// Whether an HTTP connection is overdue.
-    case exchange(UInt64)
-    /// Whether a TLS client whose WebSocket is over is gone.
-    case relay(UInt64)
-    /// Who has taken nothing for too long of what waits.
-    case backlog
-    /// Who waits to be accepted may have room now.
-    case acceptance
+    /// A connection has to be checked for signs of life.
+    case liveness(ConnectionID)
+    /// A connection that was asked to close has to be gone.
+    case closeTimeout(ConnectionID)
+    /// An HTTP connection may have timed out.
+    case httpTimeout(UInt64)
+    /// The client behind a TLS relay has had time to read the last bytes of its WebSocket.
+    case relayLinger(UInt64)
+    /// Readers have to be checked for progress.
+    case backlogCheck
+    /// There may be room to accept connections again.
+    case acceptCheck
   }
 
   private var heap: [(due: UInt64, subject: Subject)] = []

@@ -6,27 +6,27 @@ import CLibuv
   let raw: UnsafeMutablePointer<uv_loop_t>
   // Where every stream's bytes arrive before they are copied into that stream's own buffer, within
   // one callback. Same owner, same thread.
-  let arrivals: UnsafeMutableBufferPointer<CChar>
+  let readBuffer: UnsafeMutableBufferPointer<CChar>
 
   init() throws(TransportError) {
     shim_ignore_broken_pipes()
     unsafe raw = .allocate(capacity: 1)
-    unsafe arrivals = .allocate(capacity: 65_536)
+    unsafe readBuffer = .allocate(capacity: 65_536)
     // `raw` is fresh memory of the right size, which uv_loop_init fills.
     let status = unsafe uv_loop_init(raw)
     guard status == 0 else { throw .failed("no event loop: \(errorName(status))") }
   }
 
   deinit {
-    // All handles have been closed by their owners; their close callbacks run here, and with the last
-    // of them the loop can be closed. The bound is for a handle that somebody forgot.
+    // All handles have been closed by their owners; their close callbacks run here, and then the loop can be closed.
+    // The limit is for a handle that was not closed.
     var rounds = 0
     while unsafe uv_loop_close(raw) != 0, rounds < 1_000 {
       unsafe uv_run(raw, UV_RUN_NOWAIT)
       rounds += 1
     }
     unsafe raw.deallocate()
-    unsafe arrivals.deallocate()
+    unsafe readBuffer.deallocate()
   }
 
   /// The loop's idea of now, as of the begin of this iteration.

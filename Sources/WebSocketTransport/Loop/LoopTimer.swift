@@ -50,7 +50,7 @@ import CLibuv
     guard let raw = unsafe raw else { return }
     unsafe self.raw = nil
     unsafe shim_set_data(raw, nil)
-    // libuv gives the memory back here, and nobody else knows it any more.
+    // libuv frees the memory here; there are no other references to it.
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
   }
 }

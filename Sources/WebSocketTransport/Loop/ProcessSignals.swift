@@ -1,34 +1,34 @@
 import CLibuv
 import Synchronization
 
-/// The signals that steer the process: SIGTERM and SIGINT ask it to stop, SIGHUP asks it to read its files anew.
+/// The signals that control the process: SIGTERM and SIGINT ask it to stop, SIGHUP asks it to reload its files.
 ///
-/// A thread of their own takes them, so that they are heard whatever the other threads wait for. Until a loop
-/// obeys, a request to stop ends the process at once with code 0, and one to read files waits. From then on the
-/// loop is asked, and the process ends without it when it is asked to stop again or when the stop takes too long.
-/// Signals that ask for nothing (SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2) are ignored.
+/// A thread of their own waits for them, so that they arrive whatever the other threads do. Until a loop handles
+/// signals, a request to stop ends the process at once with code 0, and a request to reload waits. From then on the
+/// loop gets the requests. The process ends without the loop at a second request to stop, or when the stop times out.
+/// SIGPIPE, SIGXFSZ, SIGUSR1 and SIGUSR2 are ignored.
 public final class ProcessSignals: Sendable {
-  /// What the loop is asked for.
+  /// A request to the loop.
   enum Request: Sendable {
     case stop, reload
   }
 
   /// Why the process does not wait for its stop to be done.
-  public enum Urgency: Sendable {
+  public enum ForcedStop: Sendable {
     /// A second signal asked for it.
-    case askedAgain
+    case secondSignal
     /// The stop took too long.
-    case overdue
+    case timedOut
   }
 
-  /// How a process that serves ends.
-  private struct Rule: Sendable {
-    let patience: UInt64
-    let end: @Sendable (Urgency) -> Never
+  /// The way to end a process that is serving.
+  private struct StopPolicy: Sendable {
+    let timeout: UInt64
+    let end: @Sendable (ForcedStop) -> Never
   }
 
   private struct State {
-    var rule: Rule?
+    var policy: StopPolicy?
     /// When the stop that was asked for has to be done, by `uv_hrtime`.
     var deadline: UInt64?
   }
@@ -41,17 +41,19 @@ public final class ProcessSignals: Sendable {
     shim_ignore_stray_signals()
     shim_block_steering_signals()
     // It lives as long as the process.
-    guard LoopThread({ self.take() }) != nil else { throw .failed("no thread for signals") }
+    guard LoopThread({ self.waitForSignals() }) != nil else {
+      throw .failed("no thread for signals")
+    }
   }
 
   /// From here on requests are the loop's. `end` is called on the signals' thread: at a second request to stop,
   /// or so many seconds after the first.
-  func serve(stopWithin seconds: Double, end: @escaping @Sendable (Urgency) -> Never) {
-    let patience = UInt64(min(max(0, seconds), 1e9) * 1e9)
-    state.withLock { $0.rule = Rule(patience: patience, end: end) }
+  func deliver(stopWithin seconds: Double, end: @escaping @Sendable (ForcedStop) -> Never) {
+    let timeout = UInt64(min(max(0, seconds), 1e9) * 1e9)
+    state.withLock { $0.policy = StopPolicy(timeout: timeout, end: end) }
   }
 
-  private func take() -> Never {
+  private func waitForSignals() -> Never {
     while true {
       let deadline = state.withLock { $0.deadline }
       let signal = shim_wait_for_signal(Self.nanoseconds(until: deadline))
@@ -60,7 +62,7 @@ public final class ProcessSignals: Sendable {
       case SIGTERM, SIGINT: stop()
       default: break
       }
-      if let deadline, uv_hrtime() >= deadline { end(.overdue) }
+      if let deadline, uv_hrtime() >= deadline { end(.timedOut) }
     }
   }
 
@@ -73,17 +75,17 @@ public final class ProcessSignals: Sendable {
 
   private func stop() {
     let isFirst = state.withLock { state in
-      guard let rule = state.rule, state.deadline == nil else { return false }
-      state.deadline = uv_hrtime() + rule.patience
+      guard let policy = state.policy, state.deadline == nil else { return false }
+      state.deadline = uv_hrtime() + policy.timeout
       return true
     }
-    guard isFirst else { end(.askedAgain) }
+    guard isFirst else { end(.secondSignal) }
     requests.post(.stop)
   }
 
-  private func end(_ urgency: Urgency) -> Never {
-    if let rule = state.withLock({ $0.rule }) { rule.end(urgency) }
-    // Nobody was served, so nothing was answered that could be lost.
+  private func end(_ reason: ForcedStop) -> Never {
+    if let policy = state.withLock({ $0.policy }) { policy.end(reason) }
+    // Nothing was served, so no answered change can be lost.
     shim_exit_at_once(0)
   }
 }

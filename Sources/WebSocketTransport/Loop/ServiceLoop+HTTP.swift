@@ -2,55 +2,56 @@ extension ServiceLoop: HTTPExchangeOwner {
   func accepted(_ descriptor: CInt, from peer: IPAddress) {
     counters.acceptedCount += 1
     let socket = SocketStream(eventLoop, descriptor: descriptor)
-    let place = addresses.take(for: peer)
-    guard isTakenUp(place), let stream = stream(on: socket) else {
-      addresses.giveBack(place)
+    let addressSlot = addresses.acquireSlot(for: peer)
+    guard makeRoom(for: addressSlot), let stream = stream(on: socket) else {
+      addresses.releaseSlot(addressSlot)
       return socket.close()
     }
     exchangeSerial += 1
     let exchange = HTTPExchange(
-      stream, number: exchangeSerial, peer: peer, place: place, owner: self)
+      stream, number: exchangeSerial, peer: peer, addressSlot: addressSlot, owner: self)
     exchanges[exchange.number] = exchange
-    exchange.begin()
-    // Who has said all has been dealt with. Who is told to go on with a body has said a part only.
-    guard exchange.isPeersTurn, exchange.due == nil else { return }
-    hurry(exchange, withinMilliseconds: options.handshakeMilliseconds)
+    exchange.start()
+    // A connection that has sent its whole request already needs no timeout. One that was sent 100 Continue has one.
+    guard exchange.isWaitingForPeer, exchange.due == nil else { return }
+    armTimeout(exchange, afterMilliseconds: options.handshakeMilliseconds)
   }
 
-  /// Whether a new connection is read at all.
-  private func isTakenUp(_ place: AddressCounts.Place?) -> Bool {
+  /// Returns whether a new connection is read at all.
+  private func makeRoom(for addressSlot: AddressCounts.Slot?) -> Bool {
     guard !isStopping else { return false }
-    guard !addresses.isFarTooMany(place) else {
-      count(.tooManyOfAddress)
+    guard !addresses.isFarOverLimit(addressSlot) else {
+      count(.tooManyPerAddress)
       return false
     }
     guard isFull else { return true }
-    count(.tooManyRequests)
-    guard let longest = longestWaiting else { return false }
-    longest.giveWay()
+    count(.tooManyHTTPConnections)
+    guard let candidate = evictionCandidate else { return false }
+    candidate.evict()
     return true
   }
 
   /// Beyond this there would be no descriptor left for a file.
   private var isFull: Bool {
-    exchanges.count >= room.httpMax || descriptorsUsed >= room.descriptorsMax
+    exchanges.count >= descriptorLimits.httpMax
+      || descriptorsUsed >= descriptorLimits.descriptorsMax
   }
 
-  /// Whether the next one is accepted now. When all come back at once after a restart, those whose handshake is
-  /// under way are not thrown out for the next: it waits until they are through, or were given their time.
-  func hasRoomForOneMore() -> Bool {
-    guard isFull, !isStopping, longestWaiting == nil,
+  /// Decides whether to accept the next connection, and arms a check if not. When all clients reconnect after a
+  /// restart, handshakes in progress are not evicted for new ones: accepting pauses until they finish or time out.
+  func prepareToAccept() -> Bool {
+    guard isFull, !isStopping, evictionCandidate == nil,
       exchanges.values.contains(where: \.isReading)
     else { return true }
-    watchAcceptance()
+    armAcceptCheck()
     return false
   }
 
-  /// Sees to it that a turn comes which looks for room.
-  func watchAcceptance() {
-    guard !isAcceptanceWatched else { return }
-    isAcceptanceWatched = true
-    watch(.acceptance, afterMilliseconds: HTTPExchange.graceMilliseconds / 4)
+  /// Schedules an iteration that checks for room.
+  func armAcceptCheck() {
+    guard !isAcceptCheckArmed else { return }
+    isAcceptCheckArmed = true
+    armDeadline(.acceptCheck, afterMilliseconds: HTTPExchange.graceMilliseconds / 4)
   }
 
   private func stream(on socket: SocketStream) -> (any ByteStream)? {
@@ -58,10 +59,10 @@ extension ServiceLoop: HTTPExchangeOwner {
     return tls.session().map { TLSStream(socket, session: $0) }
   }
 
-  /// The connection that has waited longest for its peer, of those that were given their time.
-  private var longestWaiting: HTTPExchange? {
+  /// The connection that has waited for its peer the longest, among those whose grace period is over.
+  private var evictionCandidate: HTTPExchange? {
     let now = eventLoop.nowMilliseconds
-    return exchanges.values.lazy.filter { $0.mayGiveWay(atMilliseconds: now) }
+    return exchanges.values.lazy.filter { $0.isEvictable(atMilliseconds: now) }
       .min { ($0.due ?? .max, $0.number) < ($1.due ?? .max, $1.number) }
   }
 
@@ -70,7 +71,7 @@ extension ServiceLoop: HTTPExchangeOwner {
       return exchange.answer(
         HTTPReply.unknownMethod(head.method == "CONNECT" || head.method == "TRACE" ? 405 : 501))
     }
-    // RFC 9110 §9.3.7: about the server as a whole. Those who watch over servers ask so.
+    // RFC 9110 §9.3.7: this is about the server as a whole. Monitoring sends it.
     if head.method == "OPTIONS", head.path == [UInt8(ascii: "*")] {
       return exchange.answer(HTTPReply.allowing(HTTPReply.methods))
     }
@@ -79,7 +80,7 @@ extension ServiceLoop: HTTPExchangeOwner {
       return exchange.answer(unreadable("the path is not percent-encoded UTF-8", isForService))
     }
     guard isForService else {
-      // What may be asked of a file is no secret, and whoever asks that may know the server by any name.
+      // The methods of a file are no secret, and a monitor may send OPTIONS to any name of the server.
       let refusal = head.method == "OPTIONS" ? nil : options.fileAdmission(head.headersKept)
       return exchange.answer(
         refusal
@@ -89,7 +90,7 @@ extension ServiceLoop: HTTPExchangeOwner {
       return exchange.answer(unreadable("the query is not UTF-8", isForService))
     }
     requestSerial += 1
-    let id = RequestID(requestSerial)
+    let id = HTTPRequestID(requestSerial)
     exchange.request = id
     requests[id] = exchange
     emit(
@@ -100,7 +101,7 @@ extension ServiceLoop: HTTPExchangeOwner {
           peerAddress: exchange.clientAddress(of: head))))
   }
 
-  /// Who asked a service is answered in its shape.
+  /// A request to the API gets its error in the format of the API.
   private func unreadable(_ why: String, _ isForService: Bool) -> HTTPResponse {
     isForService
       ? HTTPReply.refusal(400, code: "badRequest", why, isRetryable: false)
@@ -111,63 +112,68 @@ extension ServiceLoop: HTTPExchangeOwner {
     _ exchange: HTTPExchange, _ handshake: Handshake, key: String, subprotocol: String?
   ) {
     forget(exchange)
-    let ahead = exchange.stream.input
+    let pipelinedInput = exchange.stream.input
     exchange.stream.input = []
-    guard let adoption = handOver(exchange, handshake, hasAhead: !ahead.isEmpty) else {
+    guard
+      let adoption = makeAdoption(exchange, handshake, hasPipelinedInput: !pipelinedInput.isEmpty)
+    else {
       return exchange.stream.close()
     }
-    adopting = adoption
+    pendingAdoption = adoption
     webSockets.adopt(
-      adoption.descriptor, key: key, subprotocol: subprotocol, ahead: ahead, relay: adoption.relay)
-    guard adopting != nil else { return }
+      adoption.descriptor, key: key, subprotocol: subprotocol, pipelinedInput: pipelinedInput,
+      relay: adoption.relay)
+    guard pendingAdoption != nil else { return }
     // libwebsockets did not want it, and has closed the descriptor.
-    adopting = nil
+    pendingAdoption = nil
     adoption.relay?.close()
   }
 
   /// The descriptor for libwebsockets; nil when there are none left.
-  private func handOver(
-    _ exchange: HTTPExchange, _ handshake: Handshake, hasAhead: Bool
+  private func makeAdoption(
+    _ exchange: HTTPExchange, _ handshake: Handshake, hasPipelinedInput: Bool
   ) -> Adoption? {
     switch exchange.stream {
     case let socket as SocketStream:
       return socket.release().map {
-        Adoption(handshake: handshake, descriptor: $0, relay: nil, hasAhead: hasAhead)
+        Adoption(
+          handshake: handshake, descriptor: $0, relay: nil, hasPipelinedInput: hasPipelinedInput)
       }
     case let stream as TLSStream:
       return relay(stream, number: exchange.number).map {
         Adoption(
-          handshake: handshake, descriptor: $0.descriptor, relay: $0.relay, hasAhead: hasAhead)
+          handshake: handshake, descriptor: $0.descriptor, relay: $0.relay,
+          hasPipelinedInput: hasPipelinedInput)
       }
     default: return nil
     }
   }
 
-  func hurry(_ exchange: HTTPExchange, withinMilliseconds patience: UInt64) {
-    let isWatched = exchange.isWatched
-    let isSooner = exchange.due.map { eventLoop.nowMilliseconds + patience < $0 } ?? false
-    exchange.setDue(eventLoop.nowMilliseconds + patience)
-    guard !isWatched || isSooner else { return }
-    exchange.isWatched = true
-    watch(.exchange(exchange.number), afterMilliseconds: patience)
+  func armTimeout(_ exchange: HTTPExchange, afterMilliseconds timeout: UInt64) {
+    let isDeadlineArmed = exchange.isDeadlineArmed
+    let isSooner = exchange.due.map { eventLoop.nowMilliseconds + timeout < $0 } ?? false
+    exchange.setDue(eventLoop.nowMilliseconds + timeout)
+    guard !isDeadlineArmed || isSooner else { return }
+    exchange.isDeadlineArmed = true
+    armDeadline(.httpTimeout(exchange.number), afterMilliseconds: timeout)
   }
 
   /// An entry waits among the deadlines; it is moved on when it comes up too early.
-  func lookForProgress(_ exchange: HTTPExchange) {
-    exchange.isWatched = false
+  func checkTimeout(_ exchange: HTTPExchange) {
+    exchange.isDeadlineArmed = false
     guard let due = exchange.due else { return }
     let now = eventLoop.nowMilliseconds
     if due <= now {
-      guard exchange.makesProgress() else { return exchange.overdue() }
-      return hurry(exchange, withinMilliseconds: options.handshakeMilliseconds)
+      guard exchange.recordProgress() else { return exchange.timeOut() }
+      return armTimeout(exchange, afterMilliseconds: options.handshakeMilliseconds)
     }
-    exchange.isWatched = true
-    watch(.exchange(exchange.number), afterMilliseconds: due - now)
+    exchange.isDeadlineArmed = true
+    armDeadline(.httpTimeout(exchange.number), afterMilliseconds: due - now)
   }
 
-  func count(_ refusal: TransportRefusal, isTold: Bool) {
+  func count(_ refusal: TransportRefusal, isReported: Bool) {
     counters.count(refusal)
-    if isTold { options.refused(refusal) }
+    if isReported { options.refused(refusal) }
   }
 
   func ended(_ exchange: HTTPExchange) {
@@ -177,7 +183,7 @@ extension ServiceLoop: HTTPExchangeOwner {
 
   private func forget(_ exchange: HTTPExchange) {
     exchanges[exchange.number] = nil
-    addresses.giveBack(exchange.place)
+    addresses.releaseSlot(exchange.addressSlot)
   }
 }
 
@@ -186,6 +192,6 @@ struct Adoption {
   let handshake: Handshake
   let descriptor: CInt
   let relay: TLSRelay?
-  /// Whether the client sent more with its handshake.
-  let hasAhead: Bool
+  /// True if the client sent more bytes behind its handshake.
+  let hasPipelinedInput: Bool
 }

@@ -1,5 +1,5 @@
 extension ServiceLoop {
-  /// How often a free port is chosen anew because it is taken on another address.
+  /// The number of attempts to find a free port that is free on every address.
   private static let portChoicesMax = 8
 
   /// Listens on each address, at one port.
@@ -30,8 +30,8 @@ extension ServiceLoop {
             isV6Only: addresses.isV6Only, sendBufferBytes: sendBufferBytes, place.portSharing))
       } catch {
         guard entry.isOptional, case .addressNotAvailable = error else { throw error }
-        if place.isFirst {
-          options.log(.info, "this machine has no IPv6, so localhost is 127.0.0.1 alone")
+        if place.isMain {
+          options.log(.info, "this machine has no IPv6, so localhost is 127.0.0.1 only")
         }
       }
     }

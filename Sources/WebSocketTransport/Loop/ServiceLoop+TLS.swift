@@ -7,45 +7,44 @@ extension ServiceLoop {
     }
     guard let made else { return nil }
     relays[number] = made.relay
-    watchBacklog()
+    armBacklogCheck()
     return made
   }
 
-  /// The WebSocket is over: what it said last has a little time to reach the client.
-  func part(_ relay: TLSRelay) {
-    watch(.relay(relay.number), afterMilliseconds: Self.farewellMilliseconds)
+  /// The WebSocket is closed. Its last bytes get a little time to reach the client.
+  func linger(_ relay: TLSRelay) {
+    armDeadline(.relayLinger(relay.number), afterMilliseconds: Self.closeTimeoutMilliseconds)
   }
 
-  func lookForFarewell(_ relay: TLSRelay) {
-    if relay.isGivenTime() { part(relay) }
+  func checkLinger(_ relay: TLSRelay) {
+    if relay.extendLinger() { linger(relay) }
   }
 
-  /// Reads the certificate anew, and answers whether it did; one that can't be used leaves the old one in
-  /// its place.
+  /// Reloads the certificate and returns whether it could; an unusable one leaves the previous one in use.
   @discardableResult
   func reloadCertificate() -> Bool {
     guard let files = options.tls else { return false }
     do {
       tls = try TLSContext(files)
-      guard isFirst else { return true }
-      options.log(.info, "the TLS certificate \(files.certificatePath) is read anew")
+      guard isMain else { return true }
+      options.log(.info, "the TLS certificate \(files.certificatePath) was reloaded")
       tls?.warnOfAge(options)
       return true
     } catch {
       let why = if case .unusableCertificate(let why) = error { why } else { "\(error)" }
-      options.log(.error, "\(why); the one read before stays in use")
+      options.log(.error, "\(why); the previous one stays in use")
       return false
     }
   }
 }
 
 extension TLSContext {
-  /// Says so when the certificate is out of date, or nearly.
+  /// Logs a warning if the certificate has expired, or will within a week.
   func warnOfAge(_ options: TransportOptions) {
     guard let secondsLeft, let path = options.tls?.certificatePath, secondsLeft < 7 * 86_400 else {
       return
     }
-    let when = secondsLeft < 0 ? "is out of date" : "ends in \(secondsLeft / 3_600) hours"
+    let when = secondsLeft < 0 ? "has expired" : "expires in \(secondsLeft / 3_600) hours"
     options.log(.warning, "the TLS certificate \(path) \(when)")
   }
 }

@@ -1,18 +1,18 @@
 extension ServiceLoop {
   func send(_ frame: Frame, to id: ConnectionID) {
     guard let connection = connections[id], connection.isOpen else { return }
-    guard connection.isClear else { return queue(frame, for: connection) }
-    single.removeAll()
-    single.append(frame)
-    if !connection.send(single.byteRange(of: 0..<1), of: single) { drop(connection) }
+    guard connection.canSendNow else { return queue(frame, for: connection) }
+    singleFrame.removeAll()
+    singleFrame.append(frame)
+    if !connection.send(singleFrame.byteRange(of: 0..<1), of: singleFrame) { drop(connection) }
   }
 
   /// Sends frames that are due together, each to every member of its group.
   ///
-  /// The hot loop of the server: what is here is paid for every message and every client. Each frame is laid
-  /// out once, header included; who has nothing waiting gets it in one `send` of those bytes, together with
-  /// its neighbours that are for it too. Nothing may come in here that allocates, looks up a table or asks
-  /// libwebsockets for more than whether it is backed up.
+  /// This is the hot loop of the server: its code runs for every message and every client. Each frame is encoded once,
+  /// header included. A connection with nothing waiting gets the frame in one `send`, together with adjacent frames
+  /// that are for it too. Nothing in here may allocate, look up a table or ask libwebsockets for more than whether it
+  /// is backed up.
   func broadcast(_ broadcasts: ArraySlice<TransportAction>) {
     frames.removeAll()
     for case .broadcast(let frame, let id) in broadcasts {
@@ -22,12 +22,12 @@ extension ServiceLoop {
       let range = frames.byteRange(of: number..<number + 1)
       let isAlone = broadcasts.count == 1
       for connection in group.members {
-        // Who is to get the frame before was looked at a moment ago.
+        // This connection was checked for the previous frame already.
         if connection.gather(number) { continue }
         sendGathered(connection)
         guard connection.isOpen else { continue }
-        if !connection.isClear {
-          queue(frame, for: connection, isWalking: true)
+        if !connection.canSendNow {
+          queue(frame, for: connection, isBroadcasting: true)
         } else if isAlone {
           if !connection.send(range, of: frames) { broken.append(connection) }
         } else {
@@ -39,7 +39,7 @@ extension ServiceLoop {
     for connection in gathering { sendGathered(connection) }
     gathering.removeAll(keepingCapacity: true)
     // Only now, because a connection that goes leaves its groups.
-    while let connection = broken.popLast() { settle(connection) }
+    while let connection = broken.popLast() { removeBroken(connection) }
   }
 
   /// Frames that are not neighbours go out by themselves; after that the socket may be full.
@@ -50,27 +50,27 @@ extension ServiceLoop {
     if !connection.send(range, of: frames) { broken.append(connection) }
   }
 
-  private func settle(_ connection: Connection) {
+  private func removeBroken(_ connection: Connection) {
     leaveAll(connection)
     if connection.isOpen { drop(connection) }
   }
 
-  private func queue(_ frame: Frame, for connection: Connection, isWalking: Bool = false) {
-    if connection.outbox.isEmpty { connection.socket?.askWriteable() }
+  private func queue(_ frame: Frame, for connection: Connection, isBroadcasting: Bool = false) {
+    if connection.outbox.isEmpty { connection.socket?.requestWriteable() }
     connection.outbox.append(frame)
-    countWaiting(connection)
+    updateBacklog(connection)
     guard connection.isTooFarBehind(bytesMax: options.unsentBytesMax) else { return }
     options.log(.debug, "connection \(connection.id.number) reads too slowly and is closed")
     count(.slowWebSocket)
-    closeSlow(connection, reason: "too slow a reader", isWalking: isWalking)
+    closeSlowReader(connection, reason: "reads too slowly", isBroadcasting: isBroadcasting)
   }
 
   /// Closes a connection for which too much waits, and keeps nothing of it but what libwebsockets has.
-  func closeSlow(_ connection: Connection, reason: String, isWalking: Bool = false) {
+  func closeSlowReader(_ connection: Connection, reason: String, isBroadcasting: Bool = false) {
     connection.outbox.removeAll()
-    connection.isMuted = true
+    connection.isClosedByServer = true
     startClosing(connection, .tryAgainLater, reason: reason)
-    if isWalking { broken.append(connection) } else { leaveAll(connection) }
+    if isBroadcasting { broken.append(connection) } else { leaveAll(connection) }
   }
 
   func join(_ id: ConnectionID, _ groupID: GroupID) {
@@ -92,44 +92,44 @@ extension ServiceLoop {
     }
   }
 
-  /// Starts the end of a connection: what is queued, the close frame, and a while for the answer.
+  /// Starts to close a connection: sends what is queued, then the close frame, and waits a while for the peer's answer.
   func close(_ connection: Connection, _ code: CloseCode, reason: String) {
     guard connection.isOpen else { return }
-    connection.isMuted = true
+    connection.isClosedByServer = true
     startClosing(connection, code, reason: reason)
     leaveAll(connection)
   }
 
   private func startClosing(_ connection: Connection, _ code: CloseCode, reason: String) {
-    connection.isHeard = false
+    connection.acceptsInput = false
     connection.phase = .closing(code, reason: reason)
-    connection.readOn()
-    for event in connection.unpause() { emit(event) }
-    backlog.beginLeaving(connection)
-    countWaiting(connection)
+    connection.resumeReading()
+    for event in connection.resumeFromBacklog() { emit(event) }
+    backlog.beginClosing(connection)
+    updateBacklog(connection)
     // At the stop each has all of the drain.
     if !isStopping {
-      watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
+      armDeadline(.closeTimeout(connection.id), afterMilliseconds: Self.closeTimeoutMilliseconds)
     }
-    // A tail that libwebsockets holds goes first; its room is what the writeable callback tells of.
+    // A tail that libwebsockets holds is sent first; the writeable callback comes when there is room.
     guard let socket = connection.socket else { return }
     if connection.outbox.isEmpty {
-      connection.phase = .silent
+      connection.phase = .closeSent
       _ = socket.writeClose(code, reason: reason)
     } else {
-      socket.askWriteable()
+      socket.requestWriteable()
     }
   }
 
-  /// Drops a connection without a word; not from within libwebsockets.
+  /// Drops a connection without a close frame. Must not be called from within libwebsockets.
   func drop(_ connection: Connection) {
-    connection.phase = .silent
+    connection.phase = .closeSent
     connection.socket?.kill()
   }
 
   // MARK: Deadlines
 
-  func watch(_ subject: Deadlines.Subject, afterMilliseconds delay: UInt64) {
+  func armDeadline(_ subject: Deadlines.Subject, afterMilliseconds delay: UInt64) {
     deadlines.add(subject, atMilliseconds: eventLoop.nowMilliseconds + delay)
     setDeadlineTimer()
   }
@@ -140,17 +140,17 @@ extension ServiceLoop {
     deadlineTimer?.set(atMilliseconds: due)
   }
 
-  func lookAtDeadlines() {
+  func checkDeadlines() {
     deadlineSet = nil
     let now = eventLoop.nowMilliseconds
     while let subject = deadlines.popDue(atMilliseconds: now) {
       switch subject {
-      case .silence(let id): if let connection = connections[id] { lookForLife(connection) }
-      case .farewell(let id): if let connection = connections[id] { drop(connection) }
-      case .exchange(let number): if let exchange = exchanges[number] { lookForProgress(exchange) }
-      case .backlog: lookAtBacklog()
-      case .acceptance: isAcceptanceWatched = false  // The next turn looks.
-      case .relay(let number): if let relay = relays[number] { lookForFarewell(relay) }
+      case .liveness(let id): if let connection = connections[id] { checkLiveness(connection) }
+      case .closeTimeout(let id): if let connection = connections[id] { drop(connection) }
+      case .httpTimeout(let number): if let exchange = exchanges[number] { checkTimeout(exchange) }
+      case .backlogCheck: checkBacklog()
+      case .acceptCheck: isAcceptCheckArmed = false  // The next iteration checks.
+      case .relayLinger(let number): if let relay = relays[number] { checkLinger(relay) }
       }
     }
     setDeadlineTimer()
@@ -158,23 +158,23 @@ extension ServiceLoop {
 
   var pingMilliseconds: UInt64 { UInt64(min(max(0.01, options.pingSeconds), 1e9) * 1_000) }
 
-  /// Any byte counts as life, also the peer's own pings, which libwebsockets does not tell of: so the
-  /// kernel is asked. Its clock is too coarse to tell an answer to our ping from what came just before
-  /// it; so an answer also clears `isPinged`.
-  private func lookForLife(_ connection: Connection) {
+  /// Any byte is a sign of life, including the peer's own pings, which libwebsockets does not report: so the kernel is
+  /// asked. Its clock is too coarse to tell a pong from what came just before it, so a pong also clears
+  /// `isPingOutstanding`.
+  private func checkLiveness(_ connection: Connection) {
     guard let socket = connection.socket, connection.isOpen else { return }
-    // Who is not read can't be heard.
-    let silence = connection.isRead ? socket.silenceMilliseconds : 0
+    // A connection that isn't being read can't show signs of life.
+    let silence = connection.isReading ? socket.silenceMilliseconds : 0
     if silence < pingMilliseconds {
-      connection.isPinged = false
-      watch(.silence(connection.id), afterMilliseconds: pingMilliseconds - silence)
-    } else if !connection.isPinged {
-      connection.isPinged = true
+      connection.isPingOutstanding = false
+      armDeadline(.liveness(connection.id), afterMilliseconds: pingMilliseconds - silence)
+    } else if !connection.isPingOutstanding {
+      connection.isPingOutstanding = true
       guard socket.writePing() else { return drop(connection) }
-      watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
+      armDeadline(.liveness(connection.id), afterMilliseconds: pingMilliseconds)
     } else {
-      options.log(.debug, "connection \(connection.id.number) is silent and is dropped")
-      count(.silent)
+      options.log(.debug, "connection \(connection.id.number) did not answer a ping and is dropped")
+      count(.pingTimeout)
       drop(connection)
     }
   }
@@ -182,23 +182,23 @@ extension ServiceLoop {
 
 extension ServiceLoop: WebSocketListener {
   func established(_ socket: WebSocket) -> UInt64 {
-    guard let adoption = adopting else { return 0 }
-    adopting = nil
-    let (handshake, hasAhead) = (adoption.handshake, adoption.hasAhead)
-    let place = addresses.take(for: IPAddress(handshake.peerAddress))
-    let refusal = refusal(of: place, after: census.addWebSocket(to: connections.count))
+    guard let adoption = pendingAdoption else { return 0 }
+    pendingAdoption = nil
+    let (handshake, hasPipelinedInput) = (adoption.handshake, adoption.hasPipelinedInput)
+    let addressSlot = addresses.acquireSlot(for: IPAddress(handshake.peerAddress))
+    let refusal = refusal(of: addressSlot, after: contribution.addWebSocket(to: connections.count))
     let connection = connections.insert {
       Connection(
-        $0, socket: socket, place: place, isAnnounced: refusal == nil,
-        largeFrom: options.unsentBytesMax + 1, isBehind: isBehind)
+        $0, socket: socket, addressSlot: addressSlot, isAnnounced: refusal == nil,
+        largeFrom: options.unsentBytesMax + 1, fellBehind: fellBehind)
     }
-    connection.mayBeBuffered = hasAhead
+    connection.mayBeBuffered = hasPipelinedInput
     socket.relay?.connection = connection.id
     if let refusal {
       close(connection, refusal.code, reason: refusal.reason)
       socket.uncork()
     } else {
-      watch(.silence(connection.id), afterMilliseconds: pingMilliseconds)
+      armDeadline(.liveness(connection.id), afterMilliseconds: pingMilliseconds)
       emit(.opened(connection.id, handshake))
     }
     return connection.id.number
@@ -206,14 +206,14 @@ extension ServiceLoop: WebSocketListener {
 
   /// Why one more connection is not let in.
   private func refusal(
-    of place: AddressCounts.Place?, after earlier: Int
+    of addressSlot: AddressCounts.Slot?, after earlier: Int
   ) -> (code: CloseCode, reason: String)? {
-    if isStopping { return (.goingAway, "the server stops") }
-    if place?.isSurplus == true {
-      count(.tooManyOfAddress)
+    if isStopping { return (.goingAway, "the server is stopping") }
+    if addressSlot?.isOverLimit == true {
+      count(.tooManyPerAddress)
       return (.tryAgainLater, "too many connections from this address")
     }
-    if earlier >= room.webSocketsMax {
+    if earlier >= descriptorLimits.webSocketsMax {
       count(.tooManyConnections)
       return (.tryAgainLater, "too many connections")
     }
@@ -221,11 +221,13 @@ extension ServiceLoop: WebSocketListener {
   }
 
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64) {
-    guard let connection = connections[ConnectionID(number)], connection.isHeard else { return }
-    connection.isPinged = false
+    guard let connection = connections[ConnectionID(number)], connection.acceptsInput else {
+      return
+    }
+    connection.isPingOutstanding = false
     if isBinary, !options.acceptsBinary {
       count(.binaryMessage)
-      return refuse(connection, .unsupportedData, reason: "messages are text")
+      return refuse(connection, .unsupportedData, reason: "messages must be text")
     }
     guard connection.incoming.count + piece.count <= options.messageBytesMax else {
       count(.messageTooLong)
@@ -238,38 +240,38 @@ extension ServiceLoop: WebSocketListener {
     let isOfPieces = connection.incoming.count > piece.count
     // libwebsockets checks each piece, but not that the last character is whole when an empty one ends it.
     guard isBinary || !isOfPieces || validUTF8(connection.incoming) != nil else {
-      return refuse(connection, .invalidPayload, reason: "a message is UTF-8")
+      return refuse(connection, .invalidPayload, reason: "messages must be UTF-8")
     }
-    connection.isYielding = isOfPieces
+    connection.waitsForWriteable = isOfPieces
     let message = connection.incoming
     connection.incoming = []
     emit(isBinary ? .receivedBinary(connection.id, message) : .received(connection.id, message))
   }
 
-  func ponged(number: UInt64) { connections[ConnectionID(number)]?.isPinged = false }
+  func receivedPong(number: UInt64) { connections[ConnectionID(number)]?.isPingOutstanding = false }
 
-  /// What was received before stays valid; nothing after it is looked at.
+  /// Closes a connection for a bad message. Earlier messages stay valid; later input is discarded.
   private func refuse(_ connection: Connection, _ code: CloseCode, reason: String) {
     connection.incoming = []
-    connection.isHeard = false
+    connection.acceptsInput = false
     connection.outbox.removeAll()
     startClosing(connection, code, reason: reason)
     leaveAll(connection)
   }
 
-  func closing(number: UInt64) -> Bool {
+  func closingByPeer(number: UInt64) -> Bool {
     guard let connection = connections[ConnectionID(number)] else { return true }
     // The answer to our close frame; otherwise libwebsockets answers the peer's.
-    if case .silent = connection.phase { return true }
-    // What follows is not to end the connection before our answer is out, though it may be no frame at all.
+    if case .closeSent = connection.phase { return true }
+    // Further input must not end the connection before our close frame is sent, even if it is no valid frame.
     connection.socket?.setReading(false)
-    silence(connection)
+    enterCloseSent(connection)
     return false
   }
 
-  func ending(number: UInt64) {
+  func closingByLibrary(number: UInt64) {
     guard let connection = connections[ConnectionID(number)] else { return }
-    guard !connection.isSilent else {
+    guard !connection.isCloseSent else {
       // Nothing of libwebsockets' own may follow our close frame.
       connection.socket?.endWriting()
       return
@@ -277,34 +279,34 @@ extension ServiceLoop: WebSocketListener {
     // RFC 6455 §7.1.1: the server ends first. The peer's answer may come to nothing, in the midst of a bad frame.
     connection.endsAfterClose = true
     if connection.mayBeBuffered {
-      // libwebsockets would look once more at what it has kept, take that for another fault, and end the connection
-      // before its close frame is out.
+      // Otherwise libwebsockets would parse its buffered input again, take it for another fault, and end the connection
+      // before its close frame is sent.
       connection.socket?.setReading(false)
     }
-    silence(connection)
+    enterCloseSent(connection)
   }
 
-  /// Nothing may be written any more, and nothing is heard.
-  private func silence(_ connection: Connection) {
-    connection.phase = .silent
-    // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
-    connection.isHeard = false
+  /// Stops input and output of a connection whose close frame is sent or about to be.
+  private func enterCloseSent(_ connection: Connection) {
+    connection.phase = .closeSent
+    // RFC 6455 §5.5.1: data after a close frame is discarded.
+    connection.acceptsInput = false
     connection.incoming = []
     connection.outbox.removeAll()
-    backlog.beginLeaving(connection)
-    countWaiting(connection)
-    watch(.farewell(connection.id), afterMilliseconds: Self.farewellMilliseconds)
+    backlog.beginClosing(connection)
+    updateBacklog(connection)
+    armDeadline(.closeTimeout(connection.id), afterMilliseconds: Self.closeTimeoutMilliseconds)
   }
 
   func writeable(number: UInt64) -> Bool {
     guard let connection = connections[ConnectionID(number)] else { return true }
     // The close frame of libwebsockets is out.
     if connection.endsAfterClose { connection.socket?.endWriting() }
-    guard connection.flush(by: single) else {
-      connection.phase = .silent
+    guard connection.flush(by: singleFrame) else {
+      connection.phase = .closeSent
       return false
     }
-    countWaiting(connection)
+    updateBacklog(connection)
     return true
   }
 
@@ -312,16 +314,16 @@ extension ServiceLoop: WebSocketListener {
     guard let connection = connections[ConnectionID(number)], connection.socket != nil else {
       return
     }
-    if let relay = connection.socket?.relay { part(relay) }
+    if let relay = connection.socket?.relay { linger(relay) }
     connection.socket = nil
-    connection.phase = .silent
-    // RFC 6455 §5.5.1: what follows a close frame counts for nothing.
-    connection.isHeard = false
+    connection.phase = .closeSent
+    // RFC 6455 §5.5.1: data after a close frame is discarded.
+    connection.acceptsInput = false
     connection.incoming = []
     connection.outbox.removeAll()
-    countWaiting(connection)
+    updateBacklog(connection)
     leaveAll(connection)
-    for event in connection.unpause() { emit(event) }
+    for event in connection.resumeFromBacklog() { emit(event) }
     emit(.closed(connection.id))
   }
 }

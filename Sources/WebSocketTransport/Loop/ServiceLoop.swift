@@ -10,71 +10,71 @@ public final class ServiceLoop {
   let webSockets: WebSocketContext
   var tls: TLSContext?
   private let listeners: [TCPListener]
-  let bell: Bell
+  let waker: LoopWaker
   private var signals: ProcessSignals?
-  private var turn: LoopTurn?
-  private var wakeTimer: LoopTimer?
+  private var iterationHook: IterationHook?
+  private var serverTimer: LoopTimer?
   var deadlineTimer: LoopTimer?
   private var drainTimer: LoopTimer?
 
   var connections: ConnectionTable
-  let room: SocketRoom
-  /// Whether it is the one that speaks for all.
-  let isFirst: Bool
-  var census: CensusEntry
+  let descriptorLimits: DescriptorLimits
+  /// True if this is the main loop, which talks to the server.
+  let isMain: Bool
+  var contribution: LoopContribution
   var addresses: AddressCounts
   var groups: [GroupID: Group] = [:]
   var exchanges: [UInt64: HTTPExchange] = [:]
   var exchangeSerial: UInt64 = 0
-  var requests: [RequestID: HTTPExchange] = [:]
+  var requests: [HTTPRequestID: HTTPExchange] = [:]
   var requestSerial: UInt64
   var deadlines = Deadlines()
   var deadlineSet: UInt64?
-  /// Whether a deadline is set at which there may be room for who waits to be accepted.
-  var isAcceptanceWatched = false
+  /// True if a check for room to accept connections is armed.
+  var isAcceptCheckArmed = false
   var relays: [UInt64: TLSRelay] = [:]
   let backlog = Backlog()
   /// This loop's share of what may wait for all readers.
   let backlogBytesMax: Int
-  /// Whether a deadline is set at which who takes nothing is looked for.
-  var isBacklogWatched = false
+  /// True if a check of slow readers is armed.
+  var isBacklogCheckArmed = false
   /// Counts what waits for a connection that does not take all that it was sent.
-  private(set) var isBehind: (Connection) -> Void = { _ in }
+  private(set) var fellBehind: (Connection) -> Void = { _ in }
   var counters = TransportCounters()
-  /// What is being handed to libwebsockets, until it has taken it.
-  var adopting: Adoption?
+  /// The handshake that is being handed to libwebsockets.
+  var pendingAdoption: Adoption?
   /// The frames of the broadcasts under way.
   let frames = WireFrames()
   /// The frame that goes to one connection.
-  let single = WireFrames()
+  let singleFrame = WireFrames()
   /// Connections that are to get several frames of the broadcasts under way.
   var gathering: [Connection] = []
-  /// Connections whose socket broke during a broadcast.
+  /// Connections whose socket failed during a broadcast.
   var broken: [Connection] = []
 
-  // What a loop among others has to do besides; nil for the only one.
-  /// Called before the loop waits, when all events are handled; what it lets happen is handled then, and it is called
-  /// again.
-  var turnEnded: (() -> Void)?
-  /// Whether others are to be waited for at the end.
-  var isHeld: (() -> Bool)?
+  // Hooks for a loop that is one of several; nil for the only one.
+  /// Called before the loop waits, once all events are handled. Events that it causes are handled at once, and then it
+  /// is called again.
+  var iterationEnded: (() -> Void)?
+  /// Returns true if the loop has to keep running for the workers.
+  var waitsForWorkers: (() -> Bool)?
   var certificateReloaded: (() -> Void)?
 
   private var handler: ((TransportEvent, inout [TransportAction]) -> Void)?
   private var events: [TransportEvent] = []
   private var actions: [TransportAction] = []
   private var isHandling = false
-  /// When the server was handed the event under way, by `uv_hrtime`. What it asked for is counted from then on:
-  /// to send a tick to ten thousand takes a tenth of a second, by which the next one would be late.
+  /// When the current event was handed to the server, by `uv_hrtime`. Its deadline counts from then: sending a tick to
+  /// ten thousand clients takes a tenth of a second, which would delay the next one.
   private var handledAt: UInt64 = 0
   private(set) var isStopping = false
   private var isDrainOver = false
   private(set) var isOver = false
 
-  /// Milliseconds after which a peer that does not answer a close frame is dropped, while the server goes on.
-  static let farewellMilliseconds: UInt64 = 1_000
+  /// Milliseconds for a peer to answer a close frame, unless the server is stopping.
+  static let closeTimeoutMilliseconds: UInt64 = 1_000
   static let sendBufferBytes = 131_072
-  /// How long after the drain a loop that can't tell of its end is waited for.
+  /// How long after the drain the main loop waits for workers that have not reported their end.
   private static let otherLoopsMicroseconds: Int64 = 200_000
 
   /// Binds and listens; connections are accepted from `run` on.
@@ -86,54 +86,54 @@ public final class ServiceLoop {
     self.options = options
     connections = ConnectionTable(serialBase: place.serialBase)
     requestSerial = place.serialBase
-    census = CensusEntry(place.census)
-    isFirst = place.isFirst
-    room = SocketRoom(options)
+    contribution = LoopContribution(place.totals)
+    isMain = place.isMain
+    descriptorLimits = DescriptorLimits(options)
     backlogBytesMax = max(1, options.unsentBytesTotalMax / max(1, options.loopCount))
-    addresses = AddressCounts(options, place.census)
+    addresses = AddressCounts(options, place.totals)
     if let files = options.tls { tls = try TLSContext(files) }
     eventLoop = try EventLoop()
     listeners = try Self.listeners(eventLoop, options, place)
-    if place.isFirst { LibraryLog.send(to: options.peerLog ?? options.log) }
+    if place.isMain { LibraryLog.send(to: options.peerLog ?? options.log) }
     webSockets = try WebSocketContext(
-      eventLoop, subprotocol: options.subprotocol, descriptorsMax: room.tableSize)
-    bell = Bell(eventLoop)
-    if place.isFirst, room.webSocketsMax < options.connectionsMax {
+      eventLoop, subprotocol: options.subprotocol, descriptorsMax: descriptorLimits.tableSize)
+    waker = LoopWaker(eventLoop)
+    if place.isMain, descriptorLimits.webSocketsMax < options.connectionsMax {
       options.log(
         .warning,
-        "room for \(room.webSocketsMax) connections only: the limit of descriptors is \(room.limit), "
-          + "and each takes \(room.perWebSocket)")
+        "only \(descriptorLimits.webSocketsMax) connections fit: the descriptor limit is "
+          + "\(descriptorLimits.limit), and each connection takes \(descriptorLimits.perWebSocket)")
     }
-    if place.isFirst { tls?.warnOfAge(options) }
+    if place.isMain { tls?.warnOfAge(options) }
     webSockets.listener = self
     for listener in listeners {
       listener.accepted = { [unowned self] in accepted($0, from: $1) }
-      listener.hasRoom = { [unowned self] in hasRoomForOneMore() }
-      listener.isOutOfDescriptors = { [unowned self] in watchAcceptance() }
+      listener.canAccept = { [unowned self] in prepareToAccept() }
+      listener.outOfDescriptors = { [unowned self] in armAcceptCheck() }
     }
-    isBehind = { [unowned self] in countWaiting($0) }
-    turn = LoopTurn(eventLoop) { [unowned self] in handleEvents() }
-    wakeTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
-    deadlineTimer = LoopTimer(eventLoop) { [unowned self] in lookAtDeadlines() }
+    fellBehind = { [unowned self] in updateBacklog($0) }
+    iterationHook = IterationHook(eventLoop) { [unowned self] in handleEvents() }
+    serverTimer = LoopTimer(eventLoop) { [unowned self] in emit(.deadline) }
+    deadlineTimer = LoopTimer(eventLoop) { [unowned self] in checkDeadlines() }
     drainTimer = LoopTimer(eventLoop) { [unowned self] in endDrain() }
   }
 
   deinit {
-    // What libuv and libwebsockets know of this object ends here, on the thread that ran it.
+    // libuv and libwebsockets let go of this object here, on the thread that ran it.
     webSockets.listener = nil
     for exchange in exchanges.values { exchange.stream.close() }
     for relay in Array(relays.values) { relay.close() }
     for listener in listeners { listener.close() }
-    turn?.close()
-    for timer in [wakeTimer, deadlineTimer, drainTimer] { timer?.close() }
-    bell.close()
+    iterationHook?.close()
+    for timer in [serverTimer, deadlineTimer, drainTimer] { timer?.close() }
+    waker.close()
     webSockets.close()
   }
 
   /// The port that was really bound, on each address.
   public var port: Int { listeners[0].port }
 
-  /// What was turned away so far, and what is open now.
+  /// The counters of this loop: rejections since the start, and open connections.
   public var transportCounters: TransportCounters {
     var counters = counters
     counters.webSocketCount = connections.count
@@ -143,22 +143,22 @@ public final class ServiceLoop {
   }
 
   /// Makes a post to this mailbox a `TransportEvent.woken` of this loop.
-  public func listen<Message>(to mailbox: Mailbox<Message>) { mailbox.hang(bell) }
+  public func listen<Message>(to mailbox: Mailbox<Message>) { mailbox.attach(waker) }
 
   /// Emits `TransportEvent.stopRequested`, as SIGINT and SIGTERM do.
   public func stop() { emit(.stopRequested) }
 
-  /// Makes requests to stop a `TransportEvent.stopRequested` of this loop, and those to read files anew a
-  /// `TransportEvent.reloadRequested`, before which the certificate is read.
+  /// Turns signals into events of this loop: requests to stop into `TransportEvent.stopRequested`, requests to reload
+  /// into `TransportEvent.reloadRequested`, after reloading the certificate.
   ///
-  /// `end` ends the process at once. It is called on the signals' thread, when a stop is asked for a second time
-  /// or has taken so many seconds, whatever this loop is at.
-  public func obey(
+  /// `end` ends the process at once. It is called on the signals' thread at a second request to stop, or when the stop
+  /// takes longer than so many seconds, whatever this loop is doing.
+  public func handleSignals(
     _ signals: ProcessSignals, stopWithin seconds: Double,
-    end: @escaping @Sendable (ProcessSignals.Urgency) -> Never
+    end: @escaping @Sendable (ProcessSignals.ForcedStop) -> Never
   ) {
     self.signals = signals
-    signals.serve(stopWithin: seconds, end: end)
+    signals.deliver(stopWithin: seconds, end: end)
     listen(to: signals.requests)
   }
 
@@ -182,16 +182,16 @@ public final class ServiceLoop {
     guard !isHandling, let handler else { return }
     isHandling = true
     defer { isHandling = false }
-    for listener in listeners { listener.lookForRoom() }
-    if bell.takeRing() {
-      takeRequests()
+    for listener in listeners { listener.resumeAccepting() }
+    if waker.consumeWake() {
+      handleSignalRequests()
       events.append(.woken)
     }
     repeat {
       while !events.isEmpty, !isOver {
         var batch: [TransportEvent] = []
         swap(&batch, &events)
-        for event in batch where isCurrent(event) {
+        for event in batch where admit(event) {
           actions.removeAll(keepingCapacity: true)
           handledAt = uv_hrtime()
           handler(event, &actions)
@@ -201,21 +201,21 @@ public final class ServiceLoop {
           if isOver { return }
         }
       }
-      turnEnded?()
+      iterationEnded?()
     } while !events.isEmpty && !isOver
     finishIfDrained()
   }
 
   /// Nothing is delivered from a connection that is being closed but its end, which frees its identity.
-  private func isCurrent(_ event: TransportEvent) -> Bool {
+  private func admit(_ event: TransportEvent) -> Bool {
     switch event {
     case .received(let id, _), .receivedBinary(let id, _):
-      guard let connection = connections[id], !connection.isMuted else { return false }
-      return !connection.defers(event)
+      guard let connection = connections[id], !connection.isClosedByServer else { return false }
+      return !connection.deferIfPaused(event)
     case .closed(let id):
       guard let connection = connections[id] else { return false }
       connections.remove(id)
-      addresses.giveBack(connection.place)
+      addresses.releaseSlot(connection.addressSlot)
       return connection.isAnnounced
     default: return true
     }
@@ -244,21 +244,21 @@ public final class ServiceLoop {
     case .leave(let id, let group): leave(id, group)
     case .close(let id, let code, let reason):
       if let connection = connections[id] { close(connection, code, reason: reason) }
-    case .holdBack(let id): connections[id]?.holdBack()
-    case .readOn(let id): connections[id]?.readOn()
+    case .pauseReading(let id): connections[id]?.pauseReading()
+    case .resumeReading(let id): connections[id]?.resumeReading()
     case .respond(let response, let request):
       requests.removeValue(forKey: request)?.answer(response)
-    case .wake(let delay):
+    case .setDeadline(let delay):
       if let delay {
-        wakeTimer?.set(afterMicroseconds: delay, from: handledAt)
+        serverTimer?.set(afterMicroseconds: delay, from: handledAt)
       } else {
-        wakeTimer?.cancel()
+        serverTimer?.cancel()
       }
     case .stop: startStopping()
     }
   }
 
-  private func takeRequests() {
+  private func handleSignalRequests() {
     guard let requests = signals?.requests.drain() else { return }
     if requests.contains(.reload) {
       if reloadCertificate() { certificateReloaded?() }
@@ -271,27 +271,30 @@ public final class ServiceLoop {
     guard !isStopping else { return }
     isStopping = true
     for listener in listeners { listener.close() }
-    for connection in connections.all { close(connection, .goingAway, reason: "the server stops") }
+    for connection in connections.all {
+      close(connection, .goingAway, reason: "the server is stopping")
+    }
     for exchange in Array(exchanges.values) { exchange.stop() }
     drainTimer?.set(afterMicroseconds: options.drainMicroseconds)
   }
 
-  /// What is left is dropped, and told as every end is. Other loops, whose drain ends too, have a moment more.
+  /// Drops the remaining connections and reports their end. Worker loops, whose drain ends at the same time, get a
+  /// moment more.
   private func endDrain() {
     guard !isDrainOver else { return finish() }
     isDrainOver = true
     for connection in connections.all { drop(connection) }
-    for exchange in Array(exchanges.values) { exchange.overdue() }
+    for exchange in Array(exchanges.values) { exchange.timeOut() }
     for relay in Array(relays.values) { relay.close() }
     drainTimer?.set(afterMicroseconds: Self.otherLoopsMicroseconds)
   }
 
   private func finishIfDrained() {
     guard isStopping, connections.count == 0, exchanges.isEmpty, relays.isEmpty else { return }
-    if isHeld?() != true { finish() }
+    if waitsForWorkers?() != true { finish() }
   }
 
-  /// Makes `run` return after this turn.
+  /// Makes `run` return after this iteration.
   func finish() {
     isOver = true
     eventLoop.stop()

@@ -1,37 +1,37 @@
 /// A connection as bytes, with or without TLS. The loop's thread.
 protocol ByteStream: AnyObject {
-  /// What arrived and was not taken yet.
+  /// Bytes that have arrived and are not consumed yet.
   var input: [UInt8] { get set }
   /// Called when `input` has grown.
   var arrived: () -> Void { get set }
   /// Called once when nothing more will arrive: the peer's end (false) or an error (true).
   var ended: (_ isBroken: Bool) -> Void { get set }
 
-  /// Whether something can be said to the peer.
+  /// True if the stream can be written to.
   var isReady: Bool { get }
   /// Bytes that were given to `write` and the kernel has not taken.
   var unsentByteCount: Int { get }
-  /// How many bytes the peer has acknowledged; negative when that is not known.
+  /// The number of bytes that the peer has acknowledged; negative when it is unknown.
   var acknowledgedByteCount: Int64 { get }
-  /// What is wrong with the peer's way of speaking, if anything is.
-  var complaint: StreamComplaint? { get }
+  /// The fault in the peer's protocol, if there is one.
+  var fault: StreamFault? { get }
 
   /// Reads until `pauseReading`.
   func resumeReading()
   func pauseReading()
   /// Sends all of it, in as many parts as the socket wants; one write at a time.
   func write(_ bytes: [UInt8], then: @escaping (_ isSent: Bool) -> Void)
-  /// Says that nothing more will be sent; what the peer still sends can be read.
+  /// Closes the sending side (TCP FIN, TLS `close_notify`); the peer's data can still be read.
   func endWriting()
   func close()
   /// Closes it, and lets the kernel forget what it holds for the peer.
   func abort()
 }
 
-/// What may be wrong with a stream that was to be TLS.
-enum StreamComplaint: Equatable {
-  /// It is not TLS at all; what it says can be read, and answered in plain text.
-  case isPlain
+/// Faults of a stream that should be TLS.
+enum StreamFault: Equatable {
+  /// The bytes are no TLS. They can be read, and answered in plain text.
+  case notTLS
   /// The session failed.
   case failed(String)
 }

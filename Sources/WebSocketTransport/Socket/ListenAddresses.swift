@@ -1,9 +1,9 @@
-/// The addresses that sockets are made for, of those that were asked for.
+/// The addresses to open sockets on, made from those that were configured.
 struct ListenAddresses {
   struct Entry {
-    /// Numeric, unless somebody gave anything else.
+    /// The numeric address, or the configured text if it is none.
     let text: String
-    /// Whether a machine that does not have it is served without it.
+    /// True if the address may be missing on this machine.
     let isOptional: Bool
 
     var isV6: Bool { text.contains(":") }
@@ -23,7 +23,7 @@ struct ListenAddresses {
         Self.add(Entry(text: IPAddress(text)?.text ?? text, isOptional: false), to: &entries)
       }
     }
-    // Who listens on all addresses of a kind has those that were named besides.
+    // A wildcard address covers every other address of its family.
     for all in ["0.0.0.0", "::"] where entries.contains(where: { $0.text == all }) {
       let isV6 = all.contains(":")
       entries.removeAll { $0.isV6 == isV6 && $0.text != all }
@@ -38,6 +38,6 @@ struct ListenAddresses {
     if !entry.isOptional { entries[place] = entry }
   }
 
-  /// Whether `::` leaves IPv4 to others. Alone it takes that too.
+  /// True if `::` leaves IPv4 to other sockets. On its own it accepts IPv4 too.
   var isV6Only: Bool { !entries.allSatisfy(\.isV6) }
 }

@@ -3,9 +3,9 @@ import CLibuv
 /// One connected socket, read and written by libuv.
 @safe final class SocketStream: ByteStream {
   private let loop: EventLoop
-  /// The descriptor, as long as libuv does not have it; -1 from then on. Who has said all when he is first
-  /// read, as a WebSocket's client has, never costs a handle.
-  private var bare: CInt
+  /// The descriptor before libuv has it; -1 from then on. A connection whose first bytes hold its whole request, as a
+  /// WebSocket handshake does, never needs a libuv handle.
+  private var unattachedDescriptor: CInt
   // Owned by this object until `close` or `release`, from then on by libuv until its close callback
   // frees it. The loop's thread.
   private var raw: UnsafeMutablePointer<uv_tcp_t>?
@@ -14,23 +14,23 @@ import CLibuv
   var input: [UInt8] = []
   var arrived: () -> Void = {}
   var ended: (_ isBroken: Bool) -> Void = { _ in }
-  let complaint: StreamComplaint? = nil
+  let fault: StreamFault? = nil
   /// The end of the one write under way.
-  private var written: ((_ isSent: Bool) -> Void)?
+  private var writeCompletion: ((_ isSent: Bool) -> Void)?
 
   /// Takes over the descriptor of a connected stream socket that does not block.
   init(_ loop: EventLoop, descriptor: CInt) {
     self.loop = loop
-    bare = descriptor
+    unattachedDescriptor = descriptor
   }
 
   deinit { close() }
 
-  var isReady: Bool { unsafe bare >= 0 || raw != nil }
+  var isReady: Bool { unsafe unattachedDescriptor >= 0 || raw != nil }
 
   /// -1 when it is closed.
   var descriptor: CInt {
-    guard let raw = unsafe raw else { return bare }
+    guard let raw = unsafe raw else { return unattachedDescriptor }
     return unsafe shim_descriptor(raw)
   }
 
@@ -44,40 +44,40 @@ import CLibuv
   /// libuv's handle; nil when it is closed, and it is closed when libuv does not want it.
   private func handle() -> UnsafeMutablePointer<uv_tcp_t>? {
     if let raw = unsafe raw { return unsafe raw }
-    guard bare >= 0 else { return nil }
+    guard unattachedDescriptor >= 0 else { return nil }
     let raw = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
     unsafe uv_tcp_init(loop.raw, raw)
     // libuv borrows this object until `close`; callbacks run on the loop's thread.
     unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
     unsafe self.raw = raw
-    // Any stream socket will do, says libuv's manual.
-    guard unsafe uv_tcp_open(raw, bare) == 0 else {
+    // libuv accepts any stream socket here, by its manual.
+    guard unsafe uv_tcp_open(raw, unattachedDescriptor) == 0 else {
       close()
       return nil
     }
-    bare = -1
+    unattachedDescriptor = -1
     return unsafe raw
   }
 
   func resumeReading() {
     guard isReady else { return }
     isPaused = false
-    if bare >= 0, !readAtOnce() { return }
+    if unattachedDescriptor >= 0, !readAtOnce() { return }
     guard let raw = unsafe handle() else { return ended(true) }
     // The room is the loop's, lent for one callback; the bytes are copied out before it returns.
     _ = unsafe shim_read_start(
       raw,
       { handle, _, buffer in
         guard let data = unsafe shim_data(handle) else { return }
-        let arrivals = unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().loop
-          .arrivals
-        unsafe buffer?.pointee = uv_buf_init(arrivals.baseAddress, CUnsignedInt(arrivals.count))
+        let readBuffer = unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().loop
+          .readBuffer
+        unsafe buffer?.pointee = uv_buf_init(readBuffer.baseAddress, CUnsignedInt(readBuffer.count))
       },
       { handle, count, buffer in
         guard let data = unsafe shim_data(handle) else { return }
         let stream = unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue()
         if count > 0, let base = unsafe buffer?.pointee.base {
-          unsafe stream.take(UnsafeRawBufferPointer(start: base, count: count))
+          unsafe stream.receive(UnsafeRawBufferPointer(start: base, count: count))
         } else if count < 0 {
           stream.pauseReading()
           stream.ended(count != Int(UV_EOF.rawValue))
@@ -88,10 +88,12 @@ import CLibuv
   /// Takes what is there already; whether more is to be waited for.
   private func readAtOnce() -> Bool {
     // The room is the loop's, and the bytes are copied out of it right away.
-    let count = unsafe shim_receive(bare, loop.arrivals.baseAddress, loop.arrivals.count)
+    let count = unsafe shim_receive(
+      unattachedDescriptor, loop.readBuffer.baseAddress, loop.readBuffer.count)
     switch count {
     case 1...:
-      unsafe take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(loop.arrivals)[..<count]))
+      unsafe receive(
+        UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(loop.readBuffer)[..<count]))
     case -1: break
     default:
       isPaused = true
@@ -100,7 +102,7 @@ import CLibuv
     return isReady && !isPaused
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) {
+  private func receive(_ bytes: UnsafeRawBufferPointer) {
     unsafe input.append(contentsOf: bytes)
     arrived()
   }
@@ -112,13 +114,13 @@ import CLibuv
   }
 
   func write(_ bytes: [UInt8], then: @escaping (_ isSent: Bool) -> Void) {
-    precondition(written == nil, "a stream carries one write at a time")
+    precondition(writeCompletion == nil, "a stream carries one write at a time")
     guard !bytes.isEmpty, let raw = unsafe handle() else { return then(false) }
     let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     unsafe copy.copyBytes(from: bytes)
     unsafe request.pointee.data = copy.baseAddress
-    written = then
+    writeCompletion = then
     // The request and the copy belong to libuv until this callback, which frees both; it comes on the
     // loop's thread, also when the stream is closed first (its data is nil by then).
     let status = unsafe shim_write(
@@ -129,18 +131,19 @@ import CLibuv
       unsafe request.pointee.data?.deallocate()
       unsafe request.deallocate()
       guard let data = unsafe data else { return }
-      unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().wrote(status == 0)
+      unsafe Unmanaged<SocketStream>.fromOpaque(data).takeUnretainedValue().writeCompleted(
+        status == 0)
     }
     if status != 0 {
       unsafe copy.deallocate()
       unsafe request.deallocate()
-      wrote(false)
+      writeCompleted(false)
     }
   }
 
-  private func wrote(_ isSent: Bool) {
-    let then = written
-    written = nil
+  private func writeCompleted(_ isSent: Bool) {
+    let then = writeCompletion
+    writeCompletion = nil
     then?(isSent)
   }
 
@@ -153,13 +156,13 @@ import CLibuv
   }
 
   func close() {
-    if bare >= 0 { shim_close_descriptor(bare) }
-    bare = -1
+    if unattachedDescriptor >= 0 { shim_close_descriptor(unattachedDescriptor) }
+    unattachedDescriptor = -1
     guard let raw = unsafe raw else { return }
     unsafe self.raw = nil
     unsafe shim_set_data(raw, nil)
-    written = nil
-    // libuv gives the memory back here, and nobody else knows it any more.
+    writeCompletion = nil
+    // libuv frees the memory here; there are no other references to it.
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
   }
 
@@ -171,9 +174,9 @@ import CLibuv
   /// Gives up the stream and answers a descriptor of the same connection, now the caller's; nil when
   /// there are no descriptors left.
   func release() -> CInt? {
-    if bare >= 0 {
-      defer { bare = -1 }
-      return bare
+    if unattachedDescriptor >= 0 {
+      defer { unattachedDescriptor = -1 }
+      return unattachedDescriptor
     }
     guard let raw = unsafe raw else { return nil }
     pauseReading()

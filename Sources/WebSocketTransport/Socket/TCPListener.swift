@@ -1,12 +1,12 @@
 import CLibuv
 
-/// Whether several sockets of this process listen on one port, among which the kernel spreads connections.
+/// How a socket shares its port with other sockets of this process, among which the kernel spreads connections.
 enum PortSharing {
   case none
   /// The socket that was there first.
-  case withFurther
+  case firstSocket
   /// One that joins it.
-  case withFirst
+  case additionalSocket
 }
 
 /// A listening socket.
@@ -18,14 +18,14 @@ enum PortSharing {
   /// The port that was really bound.
   let port: Int
   var accepted: (_ descriptor: CInt, IPAddress) -> Void = { _, _ in }
-  /// Whether there is room for one more; until there is, who comes waits in the kernel's queue.
-  var hasRoom: () -> Bool = { true }
-  /// Called when there is no descriptor left for who waits; whoever hears it looks again after a while.
-  var isOutOfDescriptors: () -> Void = {}
-  /// Whether somebody waits for room, so that the kernel is to tell of no more.
-  private var isHolding = false
+  /// Returns whether there is room for one more connection. Until there is, new connections wait in the kernel's queue.
+  var canAccept: () -> Bool = { true }
+  /// Called when the process is out of descriptors. The owner calls `resumeAccepting` later.
+  var outOfDescriptors: () -> Void = {}
+  /// True while accepting is paused, and libuv does not watch the socket.
+  private var isPaused = false
 
-  /// Connections that are accepted in a row, before those that are there have their turn.
+  /// Connections accepted in a row before existing connections get their events.
   private static let acceptedAtOnce = 64
 
   /// Binds and listens.
@@ -40,7 +40,7 @@ enum PortSharing {
     guard (0...65_535).contains(port) else { throw .failed("no port number: \(port)") }
     // The string lives for the call.
     let made = unsafe shim_listen(
-      address, CInt(port), sharing == .withFirst ? 1 : 0, sharing == .withFurther ? 1 : 0,
+      address, CInt(port), sharing == .additionalSocket ? 1 : 0, sharing == .firstSocket ? 1 : 0,
       isV6Only ? 1 : 0, 4_096, CInt(sendBufferBytes))
     guard made >= 0 else { throw Self.error(made, address: address, port: port) }
     descriptor = made
@@ -55,12 +55,12 @@ enum PortSharing {
     unsafe self.raw = raw
     // libuv borrows this object until `close`.
     unsafe shim_set_data(raw, Unmanaged.passUnretained(self).toOpaque())
-    watch()
+    startAccepting()
   }
 
   deinit { close() }
 
-  private func watch() {
+  private func startAccepting() {
     guard let raw = unsafe raw else { return }
     // The callback runs on the loop's thread while `raw` is open, so that its data is this object.
     unsafe uv_poll_start(raw, CInt(UV_READABLE.rawValue)) { handle, _, _ in
@@ -83,7 +83,7 @@ enum PortSharing {
   private func accept() {
     for _ in 0..<Self.acceptedAtOnce {
       guard unsafe raw != nil else { return }
-      guard hasRoom() else { return hold() }
+      guard canAccept() else { return pauseAccepting() }
       var words: (UInt64, UInt64) = (0, 0)
       // Writes 16 bytes, which are lent for the call.
       let socket = unsafe withUnsafeMutableBytes(of: &words) { bytes in
@@ -91,24 +91,24 @@ enum PortSharing {
       }
       guard socket >= 0 else {
         guard socket == -2 else { return }
-        hold()
-        return isOutOfDescriptors()
+        pauseAccepting()
+        return outOfDescriptors()
       }
       accepted(socket, IPAddress(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1)))
     }
   }
 
-  private func hold() {
-    guard let raw = unsafe raw, !isHolding else { return }
-    isHolding = true
+  private func pauseAccepting() {
+    guard let raw = unsafe raw, !isPaused else { return }
+    isPaused = true
     unsafe uv_poll_stop(raw)
   }
 
-  /// Looks again whether who waits may come in.
-  func lookForRoom() {
-    guard isHolding, hasRoom() else { return }
-    isHolding = false
-    watch()
+  /// Accepts connections again if there is room.
+  func resumeAccepting() {
+    guard isPaused, canAccept() else { return }
+    isPaused = false
+    startAccepting()
   }
 
   func close() {
@@ -117,7 +117,7 @@ enum PortSharing {
     unsafe shim_set_data(raw, nil)
     unsafe uv_poll_stop(raw)
     shim_close_descriptor(descriptor)
-    // libuv gives the memory back here, and nobody else knows it any more.
+    // libuv frees the memory here; there are no other references to it.
     unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
   }
 }

@@ -22,7 +22,7 @@ import CLibssl
     if unsafe SSL_CTX_use_PrivateKey_file(raw, options.keyPath, SSL_FILETYPE_PEM) != 1 {
       let why = firstError()
       guard why == "key values mismatch" else {
-        let words = Self.wordsOfLocked.contains(why) ? "it is under a passphrase" : why
+        let words = Self.wordsOfLocked.contains(why) ? "it is encrypted with a passphrase" : why
         throw .unusableCertificate("the TLS key \(options.keyPath) can't be read: \(words)")
       }
     } else if unsafe SSL_CTX_check_private_key(raw) == 1 {
@@ -32,12 +32,12 @@ import CLibssl
       "the TLS key \(options.keyPath) does not belong to \(options.certificatePath)")
   }
 
-  /// What OpenSSL says when it is given no passphrase.
+  /// OpenSSL's errors for a missing passphrase.
   private static let wordsOfLocked = ["interrupted or cancelled", "bad password read"]
 
   deinit { unsafe SSL_CTX_free(raw) }
 
-  /// Seconds until the certificate is out of date, negative from then on; nil when nobody knows.
+  /// Seconds until the certificate expires, negative from then on; nil if unknown.
   var secondsLeft: Int64? {
     var seconds: Int64 = 0
     // Fills the number lent for the call.
@@ -52,7 +52,7 @@ import CLibssl
   }
 }
 
-/// What OpenSSL complained of first, in words.
+/// The text of OpenSSL's first error.
 func firstError() -> String {
   unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
     guard let start = text.baseAddress else { return "" }

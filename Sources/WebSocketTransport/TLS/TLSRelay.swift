@@ -1,10 +1,10 @@
 import CLibuv
 
-/// Carries a WebSocket's bytes between a client's TLS and libwebsockets, which can't take over a session
-/// that somebody else has begun: it is given one end of a pair of sockets.
+/// Carries a WebSocket's bytes between a client's TLS session and libwebsockets, which can't adopt an established
+/// session: it gets one end of a socket pair.
 ///
-/// What is under way is bounded by one read of 64 KiB each way; while it waits to go out, nothing more is
-/// read, so that a client that does not read makes libwebsockets' end of the pair full.
+/// Each direction buffers one read of at most 64 KiB and reads no more until that is written, so that a client that
+/// does not read fills libwebsockets' end of the pair.
 final class TLSRelay {
   let number: UInt64
   /// The WebSocket that it carries.
@@ -14,16 +14,16 @@ final class TLSRelay {
   private let inward: Flow
   private let outward: Flow
   private let ended: (TLSRelay) -> Void
-  /// Whether what the client says is handed on.
-  private var isHeard = true
+  /// True if the client's data is forwarded.
+  private var acceptsInput = true
   private var isOutsideOver = false
   private var isOver = false
-  private var turns = 0
+  private var lingerExtensions = 0
 
-  /// How often `isGivenTime` answers yes, and one more.
-  private static let turnsMax = 5
+  /// The number of calls at which `extendLinger` gives up.
+  private static let lingerExtensionsMax = 5
 
-  /// What libwebsockets' end of the pair keeps unsent; the kernel doubles it.
+  /// The send buffer of libwebsockets' end of the pair; the kernel doubles it.
   private static let pairBufferBytes: CInt = 32_768
 
   /// A relay for this client, and the descriptor for libwebsockets; nil without descriptors.
@@ -51,9 +51,9 @@ final class TLSRelay {
     self.ended = ended
     inward = Flow(from: outside, to: inside)
     outward = Flow(from: inside, to: outside)
-    // libwebsockets has closed its end; what it said before still goes out.
-    inward.broke = { [unowned self] in isHeard = false }
-    outward.broke = { [unowned self] in close() }
+    // libwebsockets has closed its end. Its last bytes are still sent.
+    inward.writeFailed = { [unowned self] in acceptsInput = false }
+    outward.writeFailed = { [unowned self] in close() }
     outward.done = { [unowned self] in if isOutsideOver { close() } }
     outside.arrived = { [unowned self] in outsideArrived() }
     inside.arrived = { [unowned self] in outward.move() }
@@ -70,8 +70,8 @@ final class TLSRelay {
   var waitingByteCount: Int { isOver ? 0 : outward.waitingByteCount }
 
   private func outsideArrived() {
-    if isHeard, !outward.isDone { return inward.move() }
-    // Passed over, so that the kernel does not throw away our last words before they were read.
+    if acceptsInput, !outward.isDone { return inward.move() }
+    // Input is discarded, so that the kernel does not reset the connection before the client has read our last bytes.
     outside.input = []
     outside.resumeReading()
   }
@@ -83,16 +83,16 @@ final class TLSRelay {
     inward.sourceEnded()
   }
 
-  /// The WebSocket is over, and the client's time to read its last words too; whether it gets more of it,
-  /// because not all of them have gone out.
-  func isGivenTime() -> Bool {
-    turns += 1
-    if !isOver, !outward.isDone, turns < Self.turnsMax { return true }
+  /// Called when the client's time to read the last bytes is over. Returns true if it gets more, because some are still
+  /// unsent; otherwise closes the relay.
+  func extendLinger() -> Bool {
+    lingerExtensions += 1
+    if !isOver, !outward.isDone, lingerExtensions < Self.lingerExtensionsMax { return true }
     close()
     return false
   }
 
-  /// Ends both sides at once; what has not gone out is lost.
+  /// Ends both sides at once and discards unsent bytes.
   func close() {
     guard !isOver else { return }
     isOver = true
@@ -110,9 +110,9 @@ final class TLSRelay {
     /// Bytes of the write under way.
     private var underWayCount = 0
     private var isSourceEnded = false
-    /// Whether the end has been handed on.
+    /// True if the end of the source has been forwarded.
     private(set) var isDone = false
-    var broke: () -> Void = {}
+    var writeFailed: () -> Void = {}
     var done: () -> Void = {}
 
     init(from source: any ByteStream, to sink: any ByteStream) {
@@ -137,7 +137,7 @@ final class TLSRelay {
       source.input = []
       sink.write(bytes) { [unowned self] isSent in
         underWayCount = 0
-        isSent ? move() : broke()
+        isSent ? move() : writeFailed()
       }
     }
 

@@ -12,27 +12,27 @@ final class TLSStream: ByteStream {
   let socket: SocketStream
   private let session: TLSSession
   private var phase = Phase.fresh
-  private(set) var complaint: StreamComplaint?
+  private(set) var fault: StreamFault?
 
   var input: [UInt8] = []
   var arrived: () -> Void = {}
   var ended: (_ isBroken: Bool) -> Void = { _ in }
   private var isOver = false
-  private var isWanted = false
+  private var wantsInput = false
 
-  /// What was given to `write` and is not encrypted yet.
+  /// Bytes given to `write` that are not encrypted yet.
   private var outgoing: ArraySlice<UInt8> = []
-  private var written: ((_ isSent: Bool) -> Void)?
+  private var writeCompletion: ((_ isSent: Bool) -> Void)?
   private var isSending = false
   private var isEnding = false
 
-  /// What a peer that does not read can make OpenSSL say in its own right (RFC 8446 §4.6.3).
+  /// The limit on bytes that OpenSSL produces by itself for a peer that does not read (RFC 8446 §4.6.3).
   private static let pendingMax = 65_536
 
   init(_ socket: SocketStream, session: TLSSession) {
     self.socket = socket
     self.session = session
-    socket.arrived = { [unowned self] in take() }
+    socket.arrived = { [unowned self] in receive() }
     socket.ended = { [unowned self] isBroken in end(isBroken) }
   }
 
@@ -51,20 +51,20 @@ final class TLSStream: ByteStream {
   var acknowledgedByteCount: Int64 { socket.acknowledgedByteCount }
 
   func resumeReading() {
-    isWanted = true
+    wantsInput = true
     if session.pendingCount < Self.pendingMax { socket.resumeReading() }
   }
 
   func pauseReading() {
-    isWanted = false
+    wantsInput = false
     socket.pauseReading()
   }
 
-  private func take() {
+  private func receive() {
     if phase == .fresh, let first = socket.input.first {
       // RFC 8446 §5.1: a TLS connection begins with a record of type 22.
       phase = first == 22 ? .secure : .plain
-      if phase == .plain { complaint = .isPlain }
+      if phase == .plain { fault = .notTLS }
     }
     switch phase {
     case .secure: decrypt()
@@ -80,15 +80,15 @@ final class TLSStream: ByteStream {
     let countBefore = input.count
     let bytes = socket.input
     socket.input = []
-    let outcome = session.take(bytes, into: &input)
+    let outcome = session.decrypt(bytes, into: &input)
     send()
     if input.count > countBefore { arrived() }
     switch outcome {
-    case .isOpen: if session.pendingCount >= Self.pendingMax { socket.pauseReading() }
-    case .isEnded: end(false)
-    case .isBroken(let why):
+    case .open: if session.pendingCount >= Self.pendingMax { socket.pauseReading() }
+    case .closed: end(false)
+    case .failed(let why):
       phase = .broken
-      complaint = .failed(why)
+      fault = .failed(why)
       end(true)
     }
   }
@@ -101,11 +101,11 @@ final class TLSStream: ByteStream {
   }
 
   func write(_ bytes: [UInt8], then: @escaping (_ isSent: Bool) -> Void) {
-    precondition(written == nil, "a stream carries one write at a time")
+    precondition(writeCompletion == nil, "a stream carries one write at a time")
     if phase == .plain { return socket.write(bytes, then: then) }
     guard isReady, !bytes.isEmpty else { return then(false) }
     outgoing = bytes[...]
-    written = then
+    writeCompletion = then
     send()
   }
 
@@ -116,7 +116,7 @@ final class TLSStream: ByteStream {
       guard session.write(outgoing.prefix(16_384)) else { return finishWrite(isSent: false) }
       outgoing = outgoing.dropFirst(16_384)
     }
-    let bytes = session.takePending()
+    let bytes = session.drainPending()
     guard !bytes.isEmpty else {
       if isEnding { return socket.endWriting() }
       return finishWrite(isSent: true)
@@ -125,15 +125,15 @@ final class TLSStream: ByteStream {
     socket.write(bytes) { [unowned self] isSent in
       isSending = false
       guard isSent else { return finishWrite(isSent: false) }
-      if isWanted, !isOver { socket.resumeReading() }
+      if wantsInput, !isOver { socket.resumeReading() }
       send()
     }
   }
 
   private func finishWrite(isSent: Bool) {
     outgoing = []
-    let then = written
-    written = nil
+    let then = writeCompletion
+    writeCompletion = nil
     then?(isSent)
   }
 
@@ -145,13 +145,13 @@ final class TLSStream: ByteStream {
   }
 
   func close() {
-    written = nil
+    writeCompletion = nil
     isOver = true
     socket.close()
   }
 
   func abort() {
-    written = nil
+    writeCompletion = nil
     isOver = true
     socket.abort()
   }

@@ -1,131 +1,133 @@
 import CLibuv
 
-/// The service loops of one server on one port: `TransportOptions.loopCount` of them.
+/// The event loops of one server on one port: `TransportOptions.loopCount` of them.
 ///
-/// The first runs on the caller's thread and is the only one that speaks with the server, obeys signals
-/// and keeps deadlines; each further one has a thread, a listening socket and connections of its own,
-/// tells the first what happens on them, and is told what to do, once a turn. A broadcast's bytes are
-/// made once and shared. With one loop there is none of this: the loop is handed the server's own closure.
+/// The main loop runs on the caller's thread. It alone talks to the server, handles signals and keeps deadlines. Each
+/// worker loop has its own thread, listening socket and connections. Once an iteration it sends its events to the main
+/// loop and takes its actions. A broadcast's bytes are made once and shared. With one loop there is none of this: the
+/// loop calls the server's closure itself.
 ///
 /// Make it, listen to mailboxes, and `run` it, all on one thread.
 public final class LoopGroup {
-  private let first: ServiceLoop
-  private let further: [FurtherLoop]
+  private let mainLoop: ServiceLoop
+  private let workers: [WorkerLoop]
   private var router: LoopRouter
-  /// What the server wants done about the event under way.
-  private var wanted: [TransportAction] = []
-  /// The further loop whose reports come next.
-  private var nextReporter = 0
+  /// The server's actions for the current event.
+  private var pendingActions: [TransportAction] = []
+  /// The worker whose events are handled next.
+  private var nextWorker = 0
 
   /// Binds and listens; connections are accepted from `run` on.
   public init(_ options: TransportOptions) throws(TransportError) {
     let loopCount = min(max(1, options.loopCount), LoopPlace.countMax)
     router = LoopRouter(loopCount: loopCount)
     guard loopCount > 1 else {
-      first = try ServiceLoop(options)
-      further = []
+      mainLoop = try ServiceLoop(options)
+      workers = []
       return
     }
-    let census = LoopCensus()
-    first = try ServiceLoop(options, LoopPlace(number: 0, census: census))
+    let totals = LoopTotals()
+    mainLoop = try ServiceLoop(options, LoopPlace(number: 0, totals: totals))
     var options = options
-    options.port = first.port
-    var loops: [FurtherLoop] = []
+    options.port = mainLoop.port
+    var workerLoops: [WorkerLoop] = []
     // One after the other, because libwebsockets does not say that it may be started by two at once.
     for number in 1..<loopCount {
-      let place = LoopPlace(number: number, census: census)
-      loops.append(try FurtherLoop(options, place, firstBell: first.bell))
+      let place = LoopPlace(number: number, totals: totals)
+      workerLoops.append(try WorkerLoop(options, place, mainWaker: mainLoop.waker))
     }
-    further = loops
+    workers = workerLoops
   }
 
-  deinit { endFurther() }
+  deinit { endWorkers() }
 
   /// The port that was really bound.
-  public var port: Int { first.port }
+  public var port: Int { mainLoop.port }
 
-  /// What was turned away so far, and what is open now, over all loops.
+  /// The counters of all loops: rejections since the start, and open connections.
   public var transportCounters: TransportCounters {
-    var counters = first.transportCounters
-    for loop in further { counters.add(loop.post.counters) }
+    var counters = mainLoop.transportCounters
+    for loop in workers { counters.add(loop.channel.counters) }
     return counters
   }
 
-  /// As `ServiceLoop.listen(to:)`, of the first loop.
-  public func listen<Message>(to mailbox: Mailbox<Message>) { first.listen(to: mailbox) }
+  /// As `ServiceLoop.listen(to:)`, for the main loop.
+  public func listen<Message>(to mailbox: Mailbox<Message>) { mainLoop.listen(to: mailbox) }
 
   /// As `ServiceLoop.stop()`.
-  public func stop() { first.stop() }
+  public func stop() { mainLoop.stop() }
 
-  /// As `ServiceLoop.obey(_:stopWithin:end:)`, for all loops.
-  public func obey(
+  /// As `ServiceLoop.handleSignals(_:stopWithin:end:)`, for all loops.
+  public func handleSignals(
     _ signals: ProcessSignals, stopWithin seconds: Double,
-    end: @escaping @Sendable (ProcessSignals.Urgency) -> Never
+    end: @escaping @Sendable (ProcessSignals.ForcedStop) -> Never
   ) {
-    first.obey(signals, stopWithin: seconds, end: end)
+    mainLoop.handleSignals(signals, stopWithin: seconds, end: end)
   }
 
   /// As `ServiceLoop.run(_:)`: `handle` is called on this thread, for the connections of all loops.
   ///
-  /// What one connection is sent keeps its order. The actions for connections of further loops are carried
-  /// out a little later than those for the first one's.
+  /// Each connection gets its messages in order. Actions for connections of worker loops are carried out a little later
+  /// than those for the main loop's own.
   public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
-    guard !further.isEmpty else { return first.run(handle) }
-    first.turnEnded = { [unowned self] in endTurn() }
-    first.isHeld = { [unowned self] in !further.allSatisfy(\.post.isExhausted) }
-    first.certificateReloaded = { [unowned self] in
-      for loop in further { loop.post.order { $0.reloadsCertificate = true } }
+    guard !workers.isEmpty else { return mainLoop.run(handle) }
+    mainLoop.iterationEnded = { [unowned self] in endIteration() }
+    mainLoop.waitsForWorkers = { [unowned self] in !workers.allSatisfy(\.channel.isDrained) }
+    mainLoop.certificateReloaded = { [unowned self] in
+      for loop in workers { loop.channel.enqueue { $0.reloadsCertificate = true } }
     }
-    for loop in further { loop.run() }
-    first.run { event, actions in
-      if case .woken = event { handleReports(&actions, handle) }
-      pass(event, &actions, handle)
+    for loop in workers { loop.run() }
+    mainLoop.run { event, actions in
+      if case .woken = event { handleWorkerEvents(&actions, handle) }
+      deliver(event, &actions, to: handle)
     }
-    (first.turnEnded, first.isHeld, first.certificateReloaded) = (nil, nil, nil)
-    endFurther()
+    (mainLoop.iterationEnded, mainLoop.waitsForWorkers, mainLoop.certificateReloaded) = (
+      nil, nil, nil
+    )
+    endWorkers()
   }
 
-  /// Handles what the further loops have reported, of each in turn and not for long: then the first one looks at its
-  /// own sockets and deadlines, and comes back for the rest.
-  private func handleReports(
+  /// Handles events of the worker loops in turn, for a limited time. Then the main loop serves its own sockets and
+  /// deadlines, and comes back for the rest.
+  private func handleWorkerEvents(
     _ own: inout [TransportAction],
     _ handle: (TransportEvent, inout [TransportAction]) -> Void
   ) {
-    let end = uv_hrtime() + Self.reportsNanoseconds
-    var silentCount = 0
-    while silentCount < further.count {
-      let reports = further[nextReporter].post.takeReports(atMost: Self.reportsAtOnce)
-      nextReporter = (nextReporter + 1) % further.count
-      silentCount = reports.isEmpty ? silentCount + 1 : 0
-      for event in reports where router.admits(event) { pass(event, &own, handle) }
-      if uv_hrtime() > end { return first.bell.ring() }
+    let end = uv_hrtime() + Self.workerEventsNanosecondsMax
+    var idleCount = 0
+    while idleCount < workers.count {
+      let events = workers[nextWorker].channel.drainEvents(atMost: Self.workerEventsAtOnce)
+      nextWorker = (nextWorker + 1) % workers.count
+      idleCount = events.isEmpty ? idleCount + 1 : 0
+      for event in events where router.admit(event) { deliver(event, &own, to: handle) }
+      if uv_hrtime() > end { return mainLoop.waker.wake() }
     }
   }
 
   /// A tick that is due waits no longer than this.
-  private static let reportsNanoseconds: UInt64 = 5_000_000
-  private static let reportsAtOnce = 8
+  private static let workerEventsNanosecondsMax: UInt64 = 5_000_000
+  private static let workerEventsAtOnce = 8
 
-  private func pass(
+  private func deliver(
     _ event: TransportEvent, _ own: inout [TransportAction],
-    _ handle: (TransportEvent, inout [TransportAction]) -> Void
+    to handle: (TransportEvent, inout [TransportAction]) -> Void
   ) {
-    wanted.removeAll(keepingCapacity: true)
-    handle(event, &wanted)
-    router.route(wanted, own: &own)
+    pendingActions.removeAll(keepingCapacity: true)
+    handle(event, &pendingActions)
+    router.route(pendingActions, own: &own)
   }
 
-  private func endTurn() {
-    first.tellCensus()
-    for (index, loop) in further.enumerated() {
-      let actions = router.takeOutgoing(index + 1)
+  private func endIteration() {
+    mainLoop.publishCounts()
+    for (index, loop) in workers.enumerated() {
+      let actions = router.drainOutgoing(index + 1)
       guard !actions.isEmpty else { continue }
-      loop.post.order { batch in for action in actions { batch.append(action) } }
+      loop.channel.enqueue { batch in for action in actions { batch.append(action) } }
     }
-    for loop in further { loop.post.waitForRoom() }
+    for loop in workers { loop.channel.waitForCapacity() }
   }
 
-  private func endFurther() {
-    for loop in further { loop.end() }
+  private func endWorkers() {
+    for loop in workers { loop.end() }
   }
 }

@@ -1,70 +1,70 @@
-/// Which loop an action is for, as the first loop knows it: by what it has heard of the further loops'
-/// connections and told them.
+/// Decides which loop an action is for, by the events of worker loops and the actions that were sent to them.
 struct LoopRouter {
-  private var guests: [ConnectionID: Guest] = [:]
+  private var remoteConnections: [ConnectionID: RemoteConnection] = [:]
   private var groups: [GroupID: MemberCounts] = [:]
-  /// What goes to each loop at the end of this turn; the first one's stays empty.
+  /// The actions for each loop at the end of this iteration; the main loop's entry stays empty.
   private var outgoing: [[TransportAction]]
 
-  /// A connection of a further loop.
-  private struct Guest {
+  /// A connection of a worker loop.
+  private struct RemoteConnection {
     var groups: [GroupID] = []
-    /// The server closed it, and wants to hear nothing more but its end.
-    var isMuted = false
+    /// True if the server closed it; only its end is delivered from then on.
+    var isClosedByServer = false
   }
 
-  /// How many members of one group each loop has, as far as the server asked for it.
+  /// The number of a group's members on each loop, by the server's own actions.
   private struct MemberCounts {
     var byLoop: [Int]
-    var inAll = 0
+    var total = 0
   }
 
   init(loopCount: Int) { outgoing = Array(repeating: [], count: loopCount) }
 
-  /// Whether an event of a further loop is still of interest when it gets here.
-  mutating func admits(_ event: TransportEvent) -> Bool {
+  /// Records an event of a worker loop. Returns false if it is obsolete by now.
+  mutating func admit(_ event: TransportEvent) -> Bool {
     switch event {
     case .opened(let id, _):
-      guests[id] = Guest()
+      remoteConnections[id] = RemoteConnection()
       return true
     case .received(let id, _), .receivedBinary(let id, _):
-      return guests[id].map { !$0.isMuted } ?? false
+      return remoteConnections[id].map { !$0.isClosedByServer } ?? false
     case .closed(let id):
-      guard guests[id] != nil else { return false }
+      guard remoteConnections[id] != nil else { return false }
       leaveAll(id)
-      guests[id] = nil
+      remoteConnections[id] = nil
       return true
     case .requested: return true
-    // These are the first loop's own.
+    // Only the main loop has these.
     case .deadline, .woken, .stopRequested, .reloadRequested: return false
     }
   }
 
-  /// Puts each action where it belongs, in order; those of the first loop into `own`.
+  /// Sorts actions by their loop, in order; those of the main loop go into `own`.
   mutating func route(_ actions: [TransportAction], own: inout [TransportAction]) {
     for action in actions { route(action, own: &own) }
   }
 
   private mutating func route(_ action: TransportAction, own: inout [TransportAction]) {
     switch action {
-    case .send(_, let id), .holdBack(let id), .readOn(let id): pass(action, to: id, own: &own)
+    case .send(_, let id), .pauseReading(let id), .resumeReading(let id):
+      forward(action, to: id, own: &own)
     case .join(let id, let group):
-      note(joined: group, id)
-      pass(action, to: id, own: &own)
+      recordJoin(of: group, id)
+      forward(action, to: id, own: &own)
     case .leave(let id, let group):
-      note(left: group, id)
-      pass(action, to: id, own: &own)
+      recordLeave(of: group, id)
+      forward(action, to: id, own: &own)
     case .close(let id, _, _):
       leaveAll(id)
-      guests[id]?.isMuted = true
-      pass(action, to: id, own: &own)
+      remoteConnections[id]?.isClosedByServer = true
+      forward(action, to: id, own: &own)
     case .broadcast(_, let group):
       own.append(action)
       guard let members = groups[group] else { return }
       for loop in outgoing.indices where members.byLoop[loop] > 0 { outgoing[loop].append(action) }
     case .respond(_, let id):
       if id.loopNumber == 0 { own.append(action) } else { outgoing[id.loopNumber].append(action) }
-    case .wake: own.append(action)
+    case .setDeadline: own.append(action)
     case .stop:
       own.append(action)
       for loop in outgoing.indices.dropFirst() { outgoing[loop].append(action) }
@@ -72,38 +72,40 @@ struct LoopRouter {
   }
 
   /// Takes out what goes to a loop.
-  mutating func takeOutgoing(_ loop: Int) -> [TransportAction] {
+  mutating func drainOutgoing(_ loop: Int) -> [TransportAction] {
     guard !outgoing[loop].isEmpty else { return [] }
     let actions = outgoing[loop]
     outgoing[loop] = []
     return actions
   }
 
-  private mutating func pass(
+  private mutating func forward(
     _ action: TransportAction, to id: ConnectionID, own: inout [TransportAction]
   ) {
     guard id.loopNumber != 0 else { return own.append(action) }
-    // Who has gone meanwhile is passed over, as everywhere.
-    if guests[id] != nil { outgoing[id.loopNumber].append(action) }
+    // Actions for a closed connection are ignored, as everywhere.
+    if remoteConnections[id] != nil { outgoing[id.loopNumber].append(action) }
   }
 
-  private mutating func note(joined group: GroupID, _ id: ConnectionID) {
-    guard let guest = guests[id], !guest.isMuted, !guest.groups.contains(group) else { return }
-    guests[id]?.groups.append(group)
+  private mutating func recordJoin(of group: GroupID, _ id: ConnectionID) {
+    guard let connection = remoteConnections[id], !connection.isClosedByServer,
+      !connection.groups.contains(group)
+    else { return }
+    remoteConnections[id]?.groups.append(group)
     let none = MemberCounts(byLoop: Array(repeating: 0, count: outgoing.count))
     groups[group, default: none].byLoop[id.loopNumber] += 1
-    groups[group]?.inAll += 1
+    groups[group]?.total += 1
   }
 
-  private mutating func note(left group: GroupID, _ id: ConnectionID) {
-    guard let place = guests[id]?.groups.firstIndex(of: group) else { return }
-    guests[id]?.groups.remove(at: place)
+  private mutating func recordLeave(of group: GroupID, _ id: ConnectionID) {
+    guard let place = remoteConnections[id]?.groups.firstIndex(of: group) else { return }
+    remoteConnections[id]?.groups.remove(at: place)
     groups[group]?.byLoop[id.loopNumber] -= 1
-    groups[group]?.inAll -= 1
-    if groups[group]?.inAll == 0 { groups[group] = nil }
+    groups[group]?.total -= 1
+    if groups[group]?.total == 0 { groups[group] = nil }
   }
 
   private mutating func leaveAll(_ id: ConnectionID) {
-    for group in guests[id]?.groups ?? [] { note(left: group, id) }
+    for group in remoteConnections[id]?.groups ?? [] { recordLeave(of: group, id) }
   }
 }

@@ -1,6 +1,6 @@
 import CLibuv
 
-/// A thread of libuv's, for one loop or for what waits by itself.
+/// A libuv thread, for a loop or for a blocking task.
 @safe public final class LoopThread {
   // Valid from `init` to `join`; only the thread that made it joins it.
   private var raw = uv_thread_t()

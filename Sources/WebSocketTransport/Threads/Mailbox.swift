@@ -1,15 +1,15 @@
 import CLibuv
 import Synchronization
 
-/// The one door through which other threads reach the loop: they post, the loop drains.
+/// A queue of messages from other threads to a loop: they post, the loop drains. No other way leads into a loop.
 ///
-/// `ServiceLoop.listen(to:)` ties it to a loop, which then emits `TransportEvent.woken` after a post;
+/// `ServiceLoop.listen(to:)` attaches it to a loop, which then emits `TransportEvent.woken` after a post;
 /// several posts may share one `woken`. Posting is safe from any thread, before the loop runs and after
 /// it is gone; then messages only queue.
 public final class Mailbox<Message: Sendable>: Sendable {
   private struct Contents {
     var messages: [Message] = []
-    var bell: Bell?
+    var waker: LoopWaker?
   }
 
   private let contents = Mutex(Contents())
@@ -19,12 +19,12 @@ public final class Mailbox<Message: Sendable>: Sendable {
 
   /// Puts a message at the end; any thread.
   public func post(_ message: Message) {
-    let bell = contents.withLock { contents -> Bell? in
+    let waker = contents.withLock { contents -> LoopWaker? in
       contents.messages.append(message)
       // One ring is enough until the next `drain`.
-      return contents.messages.count == 1 ? contents.bell : nil
+      return contents.messages.count == 1 ? contents.waker : nil
     }
-    bell?.ring()
+    waker?.wake()
   }
 
   /// Takes out everything that was posted, in order.
@@ -36,54 +36,53 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Rings this bell at the next post, and at once if something lies here already.
-  func hang(_ bell: Bell) {
-    let isFilled = contents.withLock { contents -> Bool in
-      contents.bell = bell
+  /// Wakes this loop at the next post, and at once if there are messages already.
+  func attach(_ waker: LoopWaker) {
+    let hasMessages = contents.withLock { contents -> Bool in
+      contents.waker = waker
       return !contents.messages.isEmpty
     }
-    if isFilled { bell.ring() }
+    if hasMessages { waker.wake() }
   }
 }
 
 /// Wakes one loop from any thread, as long as there is one.
-@safe final class Bell: Sendable {
+@safe final class LoopWaker: Sendable {
   @safe private struct Handle: @unchecked Sendable {
-    // Owned by the bell until `close`, from then on by libuv until its close callback frees it.
-    // uv_async_send is the one libuv function that any thread may call; the lock keeps it from meeting
-    // a closed handle.
+    // Owned by the waker until `close`, from then on by libuv until its close callback frees it. uv_async_send is the
+    // one libuv function that any thread may call; the lock keeps it from meeting a closed handle.
     var raw: UnsafeMutablePointer<uv_async_t>?
   }
 
   private let handle: Mutex<Handle>
-  private let isRung = Atomic(false)
+  private let isWakePending = Atomic(false)
 
   init(_ loop: EventLoop) {
     let raw = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
-    // The callback has nothing to do: it ends the loop's wait, and the turn after it asks `takeRing`.
+    // The callback has nothing to do: it ends the loop's wait, and the next iteration calls `consumeWake`.
     unsafe uv_async_init(loop.raw, raw) { _ in }
     handle = Mutex(unsafe Handle(raw: raw))
   }
 
   deinit { close() }
 
-  func ring() {
-    isRung.store(true, ordering: .releasing)
+  func wake() {
+    isWakePending.store(true, ordering: .releasing)
     handle.withLock { handle in
       guard let raw = unsafe handle.raw else { return }
       _ = unsafe uv_async_send(raw)
     }
   }
 
-  /// Whether somebody rang since the last time; the loop's thread.
-  func takeRing() -> Bool { isRung.exchange(false, ordering: .acquiring) }
+  /// Returns whether the loop was woken since the last call. The loop's thread.
+  func consumeWake() -> Bool { isWakePending.exchange(false, ordering: .acquiring) }
 
   /// The loop's thread, before the loop goes.
   func close() {
     handle.withLock { handle in
       guard let raw = unsafe handle.raw else { return }
       unsafe handle.raw = nil
-      // libuv gives the memory back here, and nobody else knows it any more.
+      // libuv frees the memory here; there are no other references to it.
       unsafe shim_close(raw) { handle in unsafe handle?.deallocate() }
     }
   }

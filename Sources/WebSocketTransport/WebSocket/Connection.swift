@@ -2,155 +2,156 @@
 ///
 /// The loop's thread. Kept until its `TransportEvent.closed` has been handled.
 final class Connection: BacklogReader {
-  /// How far the end has come.
+  /// The connection's progress towards its end.
   enum Phase {
     case open
     /// Nothing is delivered any more; the close frame goes out when the outbox is empty.
     case closing(CloseCode, reason: String)
     /// A close frame of ours or of libwebsockets' is out or about to be; nothing may be written.
-    case silent
+    case closeSent
   }
 
   let id: ConnectionID
   /// nil once it is gone.
   var socket: WebSocket?
   var phase = Phase.open
-  /// False for one connection too many, which the server never hears of.
+  /// False for a connection over the limit, which is not reported to the server.
   let isAnnounced: Bool
-  /// Whether what arrives is looked at.
-  var isHeard: Bool
-  /// Whether the server closed it, and wants to hear nothing more but its end.
-  var isMuted = false
-  /// Whether a ping is out that nothing has answered.
-  var isPinged = false
+  /// True if received data is processed.
+  var acceptsInput: Bool
+  /// True if the server closed it; only its end is delivered from then on.
+  var isClosedByServer = false
+  /// True if a ping was sent and not answered.
+  var isPingOutstanding = false
   var outbox: Outbox
-  /// Bytes that libwebsockets was given because the socket did not take them; it does not tell how many of them
-  /// are left, so they count until all are gone.
+  /// Bytes given to libwebsockets because the socket did not take them. It does not report how many are left, so they
+  /// count until all are sent.
   private(set) var tailByteCount = 0
-  var standing = BacklogStanding()
-  /// Whether what the relay holds may be the end of a frame that does not count.
+  var backlogEntry = BacklogEntry()
+  /// True if the relay's buffer may hold the end of a large frame, which the limit ignores.
   private var isRelayOfLarge = false
   /// Called when libwebsockets was given a tail.
-  private let isBehind: (Connection) -> Void
-  /// Whether the next frame waits for the writeable callback, before which libwebsockets sends its pong:
-  /// a ping between a message's fragments is answered before the message is.
-  var isYielding = false
+  private let fellBehind: (Connection) -> Void
+  /// True if the next frame has to wait for the writeable callback, before which libwebsockets sends its pong: a ping
+  /// between a message's fragments is answered before the message is.
+  var waitsForWriteable = false
   var incoming: [UInt8] = []
-  /// Whether the server wants nothing read from it for now.
-  private var isHeldBack = false
-  /// Whether nothing is read from it because too much waits for it.
-  private(set) var isPaused = false
-  /// What was read from it before it was paused, and waits with what has not been read.
-  private var deferred: [TransportEvent] = []
-  /// Whether libwebsockets may keep bytes of it that it has not looked at.
+  /// True if the server paused reading.
+  private var isPausedByServer = false
+  /// True if reading is paused because too much waits for the connection.
+  private(set) var isPausedByBacklog = false
+  /// Messages that had been read when reading paused, kept until it resumes.
+  private var deferredEvents: [TransportEvent] = []
+  /// True if libwebsockets may hold input of the connection that it has not parsed.
   var mayBeBuffered = false
-  /// Whether nothing more is said when the close frame of libwebsockets is out.
+  /// True if the sending side closes after libwebsockets' close frame.
   var endsAfterClose = false
   var memberships: [Membership] = []
-  /// Frames of the broadcasts under way that are to go out together; only of who is open and clear.
+  /// Frames of the current broadcasts to send together; empty unless the connection is open and can send now.
   var gathered: Range<Int> = 0..<0
   /// Its place among those of its address.
-  let place: AddressCounts.Place?
+  let addressSlot: AddressCounts.Slot?
 
-  /// A frame of `largeFrom` bytes counts by itself, see `isTooFarBehind`.
+  /// A frame of `largeFrom` bytes is counted separately, see `isTooFarBehind`.
   init(
-    _ id: ConnectionID, socket: WebSocket?, place: AddressCounts.Place?, isAnnounced: Bool,
-    largeFrom: Int, isBehind: @escaping (Connection) -> Void
+    _ id: ConnectionID, socket: WebSocket?, addressSlot: AddressCounts.Slot?, isAnnounced: Bool,
+    largeFrom: Int, fellBehind: @escaping (Connection) -> Void
   ) {
     self.id = id
     self.socket = socket
-    self.place = place
+    self.addressSlot = addressSlot
     self.isAnnounced = isAnnounced
-    self.isBehind = isBehind
+    self.fellBehind = fellBehind
     outbox = Outbox(largeFrom: largeFrom)
-    isHeard = isAnnounced
+    acceptsInput = isAnnounced
   }
 
-  var isSilent: Bool {
-    if case .silent = phase { true } else { false }
+  var isCloseSent: Bool {
+    if case .closeSent = phase { true } else { false }
   }
 
   var isOpen: Bool {
     if case .open = phase { socket != nil } else { false }
   }
 
-  /// Whether a frame may go out right away.
-  var isClear: Bool {
-    guard outbox.isEmpty, !isYielding, let socket else { return false }
+  /// True if a frame can be sent right away.
+  var canSendNow: Bool {
+    guard outbox.isEmpty, !waitsForWriteable, let socket else { return false }
     return !socket.isBackedUp
   }
 
-  /// Sends frames right away, while `isClear`; false when the connection is broken.
+  /// Sends frames right away, while `canSendNow`; false when the connection is broken.
   func send(_ range: Range<Int>, of frames: WireFrames) -> Bool {
     guard let socket else { return true }
     guard let tail = socket.send(range, of: frames) else { return false }
     if tail > 0 {
       tailByteCount = tail
       if tail >= outbox.largeFrom { isRelayOfLarge = true }
-      isBehind(self)
+      fellBehind(self)
     }
     return true
   }
 
-  /// Adds a frame of the broadcasts under way to those that go out together; false when it is no neighbour of theirs.
+  /// Adds a frame of the broadcasts under way to those that are sent together; returns false when it does not follow
+  /// them.
   func gather(_ number: Int) -> Bool {
     guard !gathered.isEmpty, gathered.upperBound == number else { return false }
     gathered = gathered.lowerBound..<number + 1
     return true
   }
 
-  /// Whether what it sends is read.
-  var isRead: Bool { !isHeldBack && !isPaused }
+  /// True if the connection is being read.
+  var isReading: Bool { !isPausedByServer && !isPausedByBacklog }
 
-  /// Reads nothing more; who is being closed is read, so that its answer is seen.
-  func holdBack() {
+  /// Stops reading. A closing connection is still read, so that the peer's close frame is seen.
+  func pauseReading() {
     guard isOpen else { return }
-    setReading { isHeldBack = true }
+    setReading { isPausedByServer = true }
   }
 
-  func readOn() { setReading { isHeldBack = false } }
+  func resumeReading() { setReading { isPausedByServer = false } }
 
-  /// Reads nothing more, and keeps what was read already, until `unpause`.
-  func pause() {
+  /// Reads nothing more, and keeps what was read already, until `resumeFromBacklog`.
+  func pauseForBacklog() {
     guard isOpen else { return }
-    setReading { isPaused = true }
+    setReading { isPausedByBacklog = true }
   }
 
-  /// Reads again, unless it is held back, and answers what was kept.
-  func unpause() -> [TransportEvent] {
-    setReading { isPaused = false }
-    defer { deferred = [] }
-    return deferred
+  /// Reads again, unless the server paused reading, and returns the messages that were kept.
+  func resumeFromBacklog() -> [TransportEvent] {
+    setReading { isPausedByBacklog = false }
+    defer { deferredEvents = [] }
+    return deferredEvents
   }
 
   /// Keeps an event of a connection that is paused; false when it is to be handled now.
-  func defers(_ event: TransportEvent) -> Bool {
-    guard isPaused, socket != nil else { return false }
-    deferred.append(event)
+  func deferIfPaused(_ event: TransportEvent) -> Bool {
+    guard isPausedByBacklog, socket != nil else { return false }
+    deferredEvents.append(event)
     return true
   }
 
   private func setReading(_ change: () -> Void) {
-    let wasRead = isRead
+    let wasRead = isReading
     change()
-    guard isRead != wasRead else { return }
+    guard isReading != wasRead else { return }
     mayBeBuffered = true
-    socket?.setReading(isRead)
+    socket?.setReading(isReading)
   }
 
   /// Sends as much as the socket takes, and the close frame after the last; false when it is broken.
   func flush(by frames: WireFrames) -> Bool {
-    isYielding = false
+    waitsForWriteable = false
     guard let socket else { return true }
     if !socket.isBackedUp {
       tailByteCount = 0
       isRelayOfLarge = isRelayOfLarge && waitingByteCount > ownByteCount
     }
-    if case .silent = phase { return true }
+    if case .closeSent = phase { return true }
     while !socket.isBackedUp {
       guard let frame = outbox.popFirst() else {
         if case .closing(let code, let reason) = phase {
-          phase = .silent
+          phase = .closeSent
           return socket.writeClose(code, reason: reason)
         }
         return true
@@ -159,7 +160,7 @@ final class Connection: BacklogReader {
       frames.append(frame)
       guard send(frames.byteRange(of: 0..<1), of: frames) else { return false }
     }
-    socket.askWriteable()
+    socket.requestWriteable()
     return true
   }
 }
@@ -170,19 +171,20 @@ extension Connection {
     return ownByteCount + (socket.relay?.waitingByteCount ?? 0)
   }
 
-  /// What waits for it but for what its relay holds, which is little and goes without a word.
+  /// Bytes that wait for the connection outside its relay. The relay holds little, and its buffer changes without a
+  /// notification.
   var ownByteCount: Int { tailByteCount + outbox.byteCount }
 
-  /// Where the kernel does not tell, a tail that has gone is all that shows.
-  var takenByteCount: Int64 {
+  /// Without the kernel's count, a tail that has been sent is the only sign of progress.
+  var readProgress: Int64 {
     let count = socket?.acknowledgedByteCount ?? -1
     return count >= 0 ? count : -Int64(tailByteCount)
   }
 
-  /// Whether more waits than may: see `Outbox.isTooMuch`.
+  /// Returns whether more waits than may: see `Outbox.exceedsLimit`.
   func isTooFarBehind(bytesMax: Int) -> Bool {
     let inRelay = isRelayOfLarge ? 0 : waitingByteCount - ownByteCount
-    return outbox.isTooMuch(bytesMax: bytesMax, behindTail: tailByteCount, inRelay: inRelay)
+    return outbox.exceedsLimit(bytesMax: bytesMax, behindTail: tailByteCount, inRelay: inRelay)
   }
 }
 
@@ -192,7 +194,7 @@ struct Membership {
   var index: Int
 }
 
-/// The members of one group, densely, so that a broadcast walks an array.
+/// The members of one group, in an array without gaps, for fast broadcasts.
 final class Group {
   let id: GroupID
   private(set) var members: [Connection] = []

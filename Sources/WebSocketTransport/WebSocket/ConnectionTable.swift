@@ -36,6 +36,6 @@ struct ConnectionTable {
     count -= 1
   }
 
-  /// Those that there are now; the table may change during the walk.
+  /// The present connections; the table may change during the iteration over them.
   var all: [Connection] { slots.compactMap { $0 } }
 }

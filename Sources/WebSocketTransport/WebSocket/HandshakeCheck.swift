@@ -1,10 +1,10 @@
-/// What we ask of a WebSocket handshake before libwebsockets sees anything of it.
+/// Checks a WebSocket handshake before libwebsockets sees any of it.
 enum HandshakeCheck {
   enum Verdict {
     case accepted(Handshake, key: String, subprotocol: String?)
     /// It is none that is spoken here.
     case malformed(HTTPResponse)
-    /// It is one, of somebody who may not come.
+    /// It is valid, but the client is not admitted.
     case notAdmitted(HTTPResponse)
   }
 
@@ -12,37 +12,37 @@ enum HandshakeCheck {
   static func examine(_ head: HTTPHead, peerAddress: String, options: TransportOptions) -> Verdict {
     guard head.method == "GET" else {
       return .malformed(
-        HTTPReply.plain(405, "A WebSocket is opened by GET.", [HTTPHeader("Allow", "GET")]))
+        HTTPReply.plain(405, "WebSocket handshakes use GET.", [HTTPHeader("Allow", "GET")]))
     }
     guard head.isVersion11 else {
-      return .malformed(HTTPReply.plain(400, "A WebSocket is opened by HTTP/1.1."))
+      return .malformed(HTTPReply.plain(400, "WebSocket handshakes use HTTP/1.1."))
     }
     guard head.wantsWebSocket,
       head.list("connection").contains(where: { $0.lowercased() == "upgrade" })
     else {
-      return .malformed(upgradeRequired("This is a WebSocket: ask for `Upgrade: websocket`."))
+      return .malformed(upgradeRequired("This is a WebSocket endpoint: send `Upgrade: websocket`."))
     }
     guard head.headers["sec-websocket-version"] == "13" else {
-      return .malformed(upgradeRequired("Sec-WebSocket-Version 13 is the one spoken here."))
+      return .malformed(upgradeRequired("This server supports Sec-WebSocket-Version 13."))
     }
     guard let key = head.headers["sec-websocket-key"], isKey(key) else {
       return .malformed(
-        HTTPReply.plain(400, "Sec-WebSocket-Key is to be 16 bytes in base64, 24 characters."))
+        HTTPReply.plain(400, "Sec-WebSocket-Key must be 16 bytes in base64, 24 characters."))
     }
     guard let query = QueryString.decode(head.query) else {
       return .malformed(HTTPReply.plain(400, "The query is not UTF-8."))
     }
     let subprotocols = head.list("sec-websocket-protocol")
-    let isSpoken = subprotocols.contains(options.subprotocol)
-    guard subprotocols.isEmpty || isSpoken else {
+    let isOffered = subprotocols.contains(options.subprotocol)
+    guard subprotocols.isEmpty || isOffered else {
       return .malformed(
         HTTPReply.plain(
-          400, "Sec-WebSocket-Protocol is to be left out, or to name \(options.subprotocol)."))
+          400, "Leave Sec-WebSocket-Protocol out, or include \(options.subprotocol)."))
     }
     let handshake = Handshake(
       query: query, headers: head.headersKept, peerAddress: peerAddress, subprotocols: subprotocols)
     if let refusal = options.admission(handshake) { return .notAdmitted(refusal) }
-    return .accepted(handshake, key: key, subprotocol: isSpoken ? options.subprotocol : nil)
+    return .accepted(handshake, key: key, subprotocol: isOffered ? options.subprotocol : nil)
   }
 
   private static func upgradeRequired(_ line: String) -> HTTPResponse {

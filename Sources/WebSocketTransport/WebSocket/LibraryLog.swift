@@ -10,16 +10,16 @@ enum LibraryLog {
     // The line is lent for the call, which comes on the thread that uses the library.
     unsafe lws_set_log_level(shim_log_levels) { level, line in
       guard let line = unsafe line else { return }
-      LibraryLog.take(unsafe String(cString: line), isError: level == shim_log_error)
+      LibraryLog.write(unsafe String(cString: line), isError: level == shim_log_error)
     }
   }
 
-  private static func take(_ line: String, isError: Bool) {
+  private static func write(_ line: String, isError: Bool) {
     // Written at each handed over socket, as if it were an error.
     if line.hasPrefix("adopt_socket_readbuf: calling service") { return }
     let log = sink.withLock { $0 }
     let text = line.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    // Its warnings are about what peers do, who are not to fill our log with them.
+    // libwebsockets' warnings are about peers, and peers must not be able to fill our log.
     log?(isError ? .error : .info, "libwebsockets: \(text)")
   }
 }

@@ -1,16 +1,16 @@
-/// What waits for one slow reader, in order.
+/// The frames that wait for one slow reader, in order.
 struct Outbox {
   private var frames: [Frame] = []
   private var first = 0
   /// Payload bytes that wait.
   private(set) var byteCount = 0
-  /// From how many bytes on a frame is counted by itself.
+  /// The size in bytes from which a frame is counted separately.
   let largeFrom: Int
-  /// Bytes of the frames that are as large, and how many of those nothing replaces.
+  /// Bytes of the large frames, and the number of those that nothing replaces.
   private(set) var largeByteCount = 0
   private(set) var largeCount = 0
   /// Bytes of the other frames that nothing replaces.
-  private(set) var lastingByteCount = 0
+  private(set) var unreplaceableByteCount = 0
 
   init(largeFrom: Int = .max) { self.largeFrom = largeFrom }
 
@@ -18,8 +18,8 @@ struct Outbox {
 
   /// Puts a frame at the end; an unsent one that it replaces is dropped.
   mutating func append(_ frame: Frame) {
-    if let key = frame.replaces,
-      let older = frames[first...].lastIndex(where: { $0.replaces == key })
+    if let key = frame.replacementKey,
+      let older = frames[first...].lastIndex(where: { $0.replacementKey == key })
     {
       count(frames[older], -1)
       frames.remove(at: older)
@@ -33,21 +33,21 @@ struct Outbox {
     byteCount += sign * bytes
     if bytes >= largeFrom {
       largeByteCount += sign * bytes
-      if frame.replaces == nil { largeCount += sign }
-    } else if frame.replaces == nil {
-      lastingByteCount += sign * bytes
+      if frame.replacementKey == nil { largeCount += sign }
+    } else if frame.replacementKey == nil {
+      unreplaceableByteCount += sign * bytes
     }
   }
 
-  /// Whether more waits than may, behind the tail of a frame that is on its way.
+  /// Returns whether more bytes wait than allowed, behind the tail of the frame that is being sent.
   ///
-  /// A frame that is larger than the bound does not count, since a slow reader could never get it otherwise, but there
-  /// may be only a few of them. Nor does the tail count for frames that a newer one replaces: of those there is never
-  /// more than one of a kind, and a reader that is a tick behind gets the newest.
-  func isTooMuch(bytesMax: Int, behindTail tail: Int, inRelay: Int = 0) -> Bool {
+  /// A frame larger than the limit does not count, since a slow reader could never get it otherwise, but only a few of
+  /// them may wait. The tail does not count towards replaceable frames: there is at most one of a kind, and a reader
+  /// that is a tick behind gets the newest.
+  func exceedsLimit(bytesMax: Int, behindTail tail: Int, inRelay: Int = 0) -> Bool {
     let isTailLarge = tail > bytesMax
     return largeCount + (isTailLarge ? 1 : 0) > Self.largeMax
-      || lastingByteCount + (isTailLarge ? 0 : tail) + inRelay > bytesMax
+      || unreplaceableByteCount + (isTailLarge ? 0 : tail) + inRelay > bytesMax
       || byteCount - largeByteCount > bytesMax
   }
 

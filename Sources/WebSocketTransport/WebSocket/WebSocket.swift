@@ -3,13 +3,13 @@ import CLibwebsockets
 
 /// One established WebSocket of libwebsockets.
 ///
-/// Valid from `WebSocketListener.established` until `WebSocketListener.closed`; whoever keeps one forgets
-/// it then. The loop's thread.
+/// Valid from `WebSocketListener.established` until `WebSocketListener.closed`, when its owner has to discard it.
+/// Belongs to the loop's thread.
 @safe struct WebSocket {
   // Owned by libwebsockets.
   private let raw: OpaquePointer
   private let scratch: FrameBuffer
-  /// What lies between libwebsockets and a client that speaks TLS.
+  /// The relay between libwebsockets and a TLS client.
   let relay: TLSRelay?
   private let descriptor: CInt
 
@@ -20,24 +20,24 @@ import CLibwebsockets
     descriptor = unsafe lws_get_socket_fd(raw)
   }
 
-  /// Whether libwebsockets still holds the tail of an earlier frame.
+  /// True if libwebsockets still holds the tail of an earlier frame.
   var isBackedUp: Bool { unsafe lws_partial_buffered(raw) != 0 }
 
-  /// Lets go what `WebSocketContext.adopt` held back.
+  /// Sends what was corked by `WebSocketContext.adopt`.
   func uncork() { shim_cork(descriptor, 0) }
 
-  /// Says nothing more; not while libwebsockets holds a tail, which would be lost.
+  /// Closes the sending side, unless libwebsockets holds a tail, which would be lost.
   func endWriting() {
     if !isBackedUp { shim_shut_down_writing(descriptor) }
   }
 
-  /// How many bytes the client has acknowledged; negative when that is not known.
+  /// The number of bytes that the client has acknowledged; negative when it is unknown.
   var acknowledgedByteCount: Int64 { shim_acknowledged_bytes(clientDescriptor) }
 
   /// The socket of the client itself.
   private var clientDescriptor: CInt { relay?.descriptor ?? descriptor }
 
-  /// How long the peer has sent nothing; 0 when that is not known.
+  /// How long the peer has sent nothing; 0 when that is unknown.
   var silenceMilliseconds: UInt64 { UInt64(max(0, shim_silence_milliseconds(clientDescriptor))) }
 
   /// Sends frames past libwebsockets, which costs a seventh of the whole; only while it is not backed up. The
@@ -52,7 +52,7 @@ import CLibwebsockets
   }
 
   func writePing() -> Bool {
-    // Not an empty one: libwebsockets would not tell of its pong.
+    // The payload is not empty, because libwebsockets does not report a pong without one.
     scratch.load([0x74])
     return write(1, LWS_WRITE_PING)
   }
@@ -61,9 +61,9 @@ import CLibwebsockets
   func writeClose(_ code: CloseCode, reason: String) -> Bool {
     var words = Substring(reason)
     while words.utf8.count > 123 { words.removeLast() }
-    // Written as raw bytes (LWS_WRITE_RAW, a macro for this), because libwebsockets' own close goes by its timers, one a connection in a
-    // list that it walks. It takes the peer's answer for a close of the peer's: see
-    // `WebSocketListener.closing`.
+    // Written as raw bytes (LWS_WRITE_RAW, a macro for LWS_WRITE_HTTP), because libwebsockets' own close uses its
+    // timers, a list that it searches for each connection. It takes the peer's answer for a close by the peer: see
+    // `WebSocketListener.closingByPeer`.
     let count = UInt8(2 + words.utf8.count)
     let head = [0x88, count, UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)]
     scratch.load(ArraySlice(head + words.utf8))
@@ -76,12 +76,12 @@ import CLibwebsockets
     unsafe lws_write(raw, scratch.payload, count, kind) >= 0
   }
 
-  /// Whether libwebsockets is to read from the socket; what it has read already it keeps, and hands over
-  /// when it may read again.
+  /// Sets whether libwebsockets reads from the socket. What it has read already it keeps, and delivers when it may read
+  /// again.
   func setReading(_ isReading: Bool) { _ = unsafe lws_rx_flow_control(raw, isReading ? 1 : 0) }
 
   /// Asks for `WebSocketListener.writeable`.
-  func askWriteable() { _ = unsafe lws_callback_on_writable(raw) }
+  func requestWriteable() { _ = unsafe lws_callback_on_writable(raw) }
 
   /// Drops the connection, which calls `WebSocketListener.closed` before it returns. Never to be called
   /// from within one of libwebsockets' callbacks.
@@ -102,20 +102,20 @@ import CLibwebsockets
 /// The bytes of the frame that is being sent, with room for its header in front.
 @safe final class FrameBuffer {
   // Owned by this object; the loop's thread. lws_write borrows it for the call.
-  private var room: UnsafeMutableBufferPointer<UInt8>
+  private var storage: UnsafeMutableBufferPointer<UInt8>
 
-  init() { unsafe room = .allocate(capacity: shim_lws_pre + 4_096) }
+  init() { unsafe storage = .allocate(capacity: shim_lws_pre + 4_096) }
 
-  deinit { unsafe room.deallocate() }
+  deinit { unsafe storage.deallocate() }
 
   var payload: UnsafeMutablePointer<UInt8>? {
-    unsafe room.baseAddress.map { unsafe $0 + shim_lws_pre }
+    unsafe storage.baseAddress.map { unsafe $0 + shim_lws_pre }
   }
 
   func load(_ bytes: ArraySlice<UInt8>) {
-    if unsafe bytes.count + shim_lws_pre > room.count {
-      unsafe room.deallocate()
-      unsafe room = .allocate(capacity: shim_lws_pre + bytes.count * 2)
+    if unsafe bytes.count + shim_lws_pre > storage.count {
+      unsafe storage.deallocate()
+      unsafe storage = .allocate(capacity: shim_lws_pre + bytes.count * 2)
     }
     // The room is large enough, see above; the array lends its bytes for the call.
     unsafe bytes.withUnsafeBufferPointer { bytes in

@@ -2,19 +2,18 @@ import CLibuv
 import CLibwebsockets
 import Foundation
 
-/// What libwebsockets tells, on the loop's thread and from within its callbacks: so nobody may call
-/// `WebSocket.kill` from here.
+/// The callbacks of libwebsockets, on the loop's thread. `WebSocket.kill` must not be called from within them.
 protocol WebSocketListener: AnyObject {
   /// The upgrade asked for by `WebSocketContext.adopt` is done; answers the connection's number, not 0.
   func established(_ socket: WebSocket) -> UInt64
   /// A piece of a data message; false ends the connection.
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64)
   /// A pong arrived.
-  func ponged(number: UInt64)
+  func receivedPong(number: UInt64)
   /// The peer sent a close frame; whether the connection is to end now, without an answer.
-  func closing(number: UInt64) -> Bool
+  func closingByPeer(number: UInt64) -> Bool
   /// libwebsockets has begun to close by itself; nothing may be written any more.
-  func ending(number: UInt64)
+  func closingByLibrary(number: UInt64)
   /// There is room in the socket; false ends the connection.
   func writeable(number: UInt64) -> Bool
   /// The connection is gone.
@@ -39,7 +38,7 @@ protocol WebSocketListener: AnyObject {
   init(_ loop: EventLoop, subprotocol: String, descriptorsMax: Int) throws(TransportError) {
     // Without it libwebsockets does not start, and takes the process with it.
     guard FileManager.default.isReadableFile(atPath: "/dev/urandom") else {
-      throw .failed("/dev/urandom can't be read, and is needed; is /dev there, as in a chroot?")
+      throw .failed("/dev/urandom can't be read, but is needed; is /dev mounted, as in a chroot?")
     }
     self.loop = loop
     unsafe context = .allocate(capacity: 1)
@@ -57,11 +56,11 @@ protocol WebSocketListener: AnyObject {
           let user = unsafe lws_context_user(context)
         else { return 0 }
         let owner = unsafe Unmanaged<WebSocketContext>.fromOpaque(user).takeUnretainedValue()
-        return unsafe owner.tell(wsi, reason, session, bytes, count)
+        return unsafe owner.dispatch(wsi, reason, session, bytes, count)
       }, name, Unmanaged.passUnretained(self).toOpaque(), descriptorsMax, context)
     guard let made = unsafe made else {
       throw .failed(
-        "libwebsockets did not start; is its libuv plugin (libwebsockets-evlib-uv) there?")
+        "libwebsockets did not start; is its libuv plugin (libwebsockets-evlib-uv) installed?")
     }
     unsafe context.pointee = made
   }
@@ -86,14 +85,15 @@ protocol WebSocketListener: AnyObject {
     unsafe context.pointee = nil
   }
 
-  /// Hands over a connected socket whose handshake has been read and checked; the descriptor is
-  /// libwebsockets' from here on, also when this fails.
+  /// Hands a connected socket to libwebsockets (`lws_adopt_socket`), once its handshake has been read and checked. The
+  /// descriptor belongs to libwebsockets from here on, also if this fails.
   ///
-  /// libwebsockets sees a handshake of our own making, not the client's: it would take version 12, POST
-  /// and short keys, and decode the path before it splits it. `ahead` is what the client sent after its
-  /// handshake; `relay` is what has the descriptor's other end, when it is one of a pair.
+  /// libwebsockets sees a handshake that we make, not the client's: it would accept version 12, POST and short keys,
+  /// and decode the path before it splits it. `pipelinedInput` is what the client sent after its handshake; `relay` has
+  /// the descriptor's other end if it is one of a pair.
   func adopt(
-    _ descriptor: CInt, key: String, subprotocol: String?, ahead: [UInt8], relay: TLSRelay? = nil
+    _ descriptor: CInt, key: String, subprotocol: String?, pipelinedInput: [UInt8],
+    relay: TLSRelay? = nil
   ) {
     self.relay = relay
     defer { self.relay = nil }
@@ -106,9 +106,9 @@ protocol WebSocketListener: AnyObject {
       """
     if let subprotocol { text += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
     text += "\r\n"
-    let bytes = Array(text.utf8) + ahead
-    // What the server greets with goes out in one segment with lws's answer to the handshake; on the end of a
-    // pair this does nothing.
+    let bytes = Array(text.utf8) + pipelinedInput
+    // The server's first messages share a segment with the response to the handshake. On a socket pair this does
+    // nothing.
     shim_cork(descriptor, 1)
     // lws copies the bytes, and upgrades the connection before this returns.
     let wsi = unsafe bytes.withUnsafeBytes { bytes in
@@ -116,12 +116,12 @@ protocol WebSocketListener: AnyObject {
         vhost, descriptor, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
     }
     // lws looks at what came ahead at the next event of this socket only; so make one.
-    if let wsi = unsafe wsi, !ahead.isEmpty { _ = unsafe lws_callback_on_writable(wsi) }
+    if let wsi = unsafe wsi, !pipelinedInput.isEmpty { _ = unsafe lws_callback_on_writable(wsi) }
   }
 
   /// One callback of libwebsockets. `session` is 8 bytes of its own for this connection, in which we
   /// keep the connection's number; `bytes` are lent for the call.
-  private func tell(
+  private func dispatch(
     _ wsi: OpaquePointer, _ reason: lws_callback_reasons, _ session: UnsafeMutableRawPointer?,
     _ bytes: UnsafeMutableRawPointer?, _ count: Int
   ) -> CInt {
@@ -142,10 +142,11 @@ protocol WebSocketListener: AnyObject {
         Span(_bytes: piece.bytes), isBinary: lws_frame_is_binary(wsi) != 0,
         isLast: lws_is_final_fragment(wsi) != 0, number: number)
       return 0
-    case LWS_CALLBACK_RECEIVE_PONG: listener.ponged(number: number)
+    case LWS_CALLBACK_RECEIVE_PONG: listener.receivedPong(number: number)
     case LWS_CALLBACK_SERVER_WRITEABLE: return listener.writeable(number: number) ? 0 : -1
-    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: return listener.closing(number: number) ? -1 : 0
-    case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL: listener.ending(number: number)
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+      return listener.closingByPeer(number: number) ? -1 : 0
+    case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL: listener.closingByLibrary(number: number)
     case LWS_CALLBACK_CLOSED, LWS_CALLBACK_WSI_DESTROY: listener.closed(number: number)
     default: break
     }

@@ -18,7 +18,7 @@ import CLibuv
 
   func append(_ frame: Frame) {
     append(frame.text, isBinary: frame.isBinary)
-    for text in frame.further { append(text, isBinary: frame.isBinary) }
+    for text in frame.additional { append(text, isBinary: frame.isBinary) }
     ends.append(bytes.count)
   }
 
@@ -51,7 +51,8 @@ import CLibuv
     (frames.lowerBound == 0 ? 0 : ends[frames.lowerBound - 1])..<ends[frames.upperBound - 1]
   }
 
-  /// Hands bytes to the kernel: how many it took, 0 when there is no room, nil when the socket is broken.
+  /// Hands bytes to the kernel. Returns the number that it took, 0 when there is no room, nil when the socket is
+  /// broken.
   func send(_ range: Range<Int>, on descriptor: CInt) -> Int? {
     // The array lends its bytes for the call; the kernel copies what it takes.
     let sent = unsafe bytes.withUnsafeBytes { bytes in

@@ -21,8 +21,8 @@ struct FuzzedServer {
   private var speakers: [ConnectionID?] = [nil, nil, nil, nil]
   private var speaker = 0
   private var groups: [GroupID: Set<ConnectionID>] = [:]
-  private var heldBack: Set<ConnectionID> = []
-  private var requests: [RequestID: Bool] = [:]
+  private var pausedConnections: Set<ConnectionID> = []
+  private var requests: [HTTPRequestID: Bool] = [:]
   private var lastNumber: UInt64 = 0
 
   /// What is remembered of one connection.
@@ -128,7 +128,7 @@ struct FuzzedServer {
 
   private mutating func leave(_ connection: ConnectionID) {
     peers[connection] = nil
-    heldBack.remove(connection)
+    pausedConnections.remove(connection)
     for group in groups.keys { groups[group]?.remove(connection) }
     for place in speakers.indices where speakers[place] == connection { speakers[place] = nil }
     handle(.transport(.closed(connection)))
@@ -165,7 +165,7 @@ struct FuzzedServer {
     peers = [:]
     groups = [:]
     requests = [:]
-    heldBack = []
+    pausedConnections = []
     speakers = [nil, nil, nil, nil]
     var actions = HubActions()
     hub = Hub(Self.options, clock: clock, contents: disk.contents, at: now, &actions)
@@ -175,7 +175,7 @@ struct FuzzedServer {
 
   private mutating func request(_ method: [UInt8], _ path: [UInt8], _ body: [UInt8]) {
     lastNumber += 1
-    let id = RequestID(lastNumber)
+    let id = HTTPRequestID(lastNumber)
     requests[id] = false
     let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     let request = HTTPRequest(
@@ -204,7 +204,7 @@ struct FuzzedServer {
     for _ in 0..<10 where !disk.pending.isEmpty { store(.max, refusing: false) }
     // One that has stopped, with its disk or without, owes nothing more.
     guard !isStopped else { return }
-    require(heldBack.isEmpty || !disk.pending.isEmpty, "held back with nothing on its way")
+    require(pausedConnections.isEmpty || !disk.pending.isEmpty, "held back with nothing on its way")
     for peer in peers.values {
       require(peer.owed.isEmpty, "\(peer.owed.count) requests were never answered")
     }
@@ -232,7 +232,7 @@ struct FuzzedServer {
     var closing: [ConnectionID] = []
     for action in actions.transport {
       switch action {
-      case .send(let frame, let connection): hear(frame.text, by: connection)
+      case .send(let frame, let connection): receive(frame.text, by: connection)
       case .broadcast(let frame, let group): broadcast(frame.text, to: group)
       case .join(let connection, let group):
         require(peers[connection] != nil, "a connection that is gone joins")
@@ -241,13 +241,14 @@ struct FuzzedServer {
       case .leave(let connection, let group):
         require(groups[group]?.remove(connection) != nil, "left without having joined")
       case .close(let connection, _, _): closing.append(connection)
-      case .holdBack(let connection):
+      case .pauseReading(let connection):
         require(peers[connection] != nil, "a connection that is gone is held back")
-        require(heldBack.insert(connection).inserted, "held back twice")
-      case .readOn(let connection):
-        require(heldBack.remove(connection) != nil, "read on without having been held back")
+        require(pausedConnections.insert(connection).inserted, "held back twice")
+      case .resumeReading(let connection):
+        require(
+          pausedConnections.remove(connection) != nil, "read on without having been held back")
       case .respond(let response, let id): respond(response, to: id)
-      case .wake(let delay): wakeAt = delay.map { now + Seconds(microseconds: $0) }
+      case .setDeadline(let delay): wakeAt = delay.map { now + Seconds(microseconds: $0) }
       case .stop: isStopped = true
       }
     }
@@ -257,11 +258,11 @@ struct FuzzedServer {
 
   // MARK: What is heard
 
-  private mutating func hear(_ text: [UInt8], by connection: ConnectionID) {
+  private mutating func receive(_ text: [UInt8], by connection: ConnectionID) {
     guard var peer = peers[connection] else { fail("a message to a connection that is gone") }
     defer { peers[connection] = peer }
     guard text.starts(with: Array("{\"reply\":".utf8)) else {
-      return note(MessageCheck.read(text), &peer)
+      return record(MessageCheck.read(text), &peer)
     }
     if peer.owed.isEmpty, peer.mayBeRefused {
       peer.mayBeRefused = false
@@ -294,13 +295,13 @@ struct FuzzedServer {
     let message = MessageCheck.read(text)
     for connection in members {
       guard var peer = peers[connection] else { fail("a member that is gone") }
-      note(message, &peer)
+      record(message, &peer)
       peers[connection] = peer
     }
   }
 
   /// An event: greeted first, and never shown what is older than what was shown before.
-  private func note(_ message: [String: Any], _ peer: inout Peer) {
+  private func record(_ message: [String: Any], _ peer: inout Peer) {
     let event = message["event"] as? String
     require(peer.wasGreeted == (event != "hello"), "hello comes first, and once: \(message)")
     peer.wasGreeted = true
@@ -326,7 +327,7 @@ struct FuzzedServer {
     require(revision <= disk.highestRevision, "shown before it was stored: \(state)")
   }
 
-  private mutating func respond(_ response: HTTPResponse, to id: RequestID) {
+  private mutating func respond(_ response: HTTPResponse, to id: HTTPRequestID) {
     require(requests[id] == false, "an HTTP request is answered twice, or was never made")
     requests[id] = true
     require((200..<600).contains(response.status), "status \(response.status)")

@@ -54,7 +54,7 @@ struct Echo {
       for item in handshake.query where item.name == "say" {
         actions.append(.send(Frame(Array(item.value.utf8)), to: id))
       }
-    case .received(let id, let text): obey(String(decoding: text, as: UTF8.self), id, &actions)
+    case .received(let id, let text): perform(String(decoding: text, as: UTF8.self), id, &actions)
     case .receivedBinary(let id, let bytes):
       actions.append(.send(Frame(bytes, isBinary: true), to: id))
     case .closed(let id):
@@ -71,7 +71,7 @@ struct Echo {
     }
   }
 
-  private mutating func obey(
+  private mutating func perform(
     _ text: String, _ id: ConnectionID, _ actions: inout [TransportAction]
   ) {
     let words = text.split(separator: ":")
@@ -84,7 +84,7 @@ struct Echo {
       isReplacing = words[0] != "flood"
       isWoven = words[0] == "weave"
       (left, size) = (Int(words[1]) ?? 0, Int(words[2]) ?? 0)
-      actions.append(.wake(afterMicroseconds: 0))
+      actions.append(.setDeadline(afterMicroseconds: 0))
     case "large" where words.count == 2:
       actions.append(.send(Frame(Array(repeating: 0x78, count: Int(words[1]) ?? 0)), to: id))
     case "loop": actions.append(.send(Frame(Array("loop \(id.loopNumber)".utf8)), to: id))
@@ -95,14 +95,14 @@ struct Echo {
     case "close": actions.append(.close(id, .goingAway, reason: "as you wish"))
     case "hold" where words.count == 2:
       heldBack = id
-      actions += [.holdBack(id), .wake(afterMicroseconds: Int64(words[1]))]
+      actions += [.pauseReading(id), .setDeadline(afterMicroseconds: Int64(words[1]))]
     case "post":
       asker = id
       mailbox.post("posted")
     case "wake" where words.count >= 2:
       wakeAsker = id
       if words.count == 3 { usleep(UInt32(words[2]) ?? 0) }
-      actions.append(.wake(afterMicroseconds: Int64(words[1])))
+      actions.append(.setDeadline(afterMicroseconds: Int64(words[1])))
     default: actions.append(.send(Frame(Array(text.utf8)), to: id))
     }
   }
@@ -111,7 +111,7 @@ struct Echo {
   private mutating func deadline(_ actions: inout [TransportAction]) {
     if let connection = heldBack {
       heldBack = nil
-      actions.append(.readOn(connection))
+      actions.append(.resumeReading(connection))
     }
     if let asker = wakeAsker {
       wakeAsker = nil
@@ -123,15 +123,15 @@ struct Echo {
       var text = Array("\(sent) ".utf8)
       text += Array(repeating: 0x78, count: max(0, size - text.count))
       let group = isWoven && sent.isMultiple(of: 2) ? Self.others : Self.everybody
-      actions.append(.broadcast(Frame(text, replaces: isReplacing ? 7 : nil), to: group))
+      actions.append(.broadcast(Frame(text, replacementKey: isReplacing ? 7 : nil), to: group))
     }
-    if left > 0 { actions.append(.wake(afterMicroseconds: 2_000)) }
+    if left > 0 { actions.append(.setDeadline(afterMicroseconds: 2_000)) }
   }
 
   /// `/api/…` answers with what it was asked; `/api/never` does not answer, `/api/large` with 2 MB,
   /// `/api/counters` with what the transport counted, a line each.
   private func answer(
-    _ request: HTTPRequest, _ id: RequestID, _ actions: inout [TransportAction]
+    _ request: HTTPRequest, _ id: HTTPRequestID, _ actions: inout [TransportAction]
   ) {
     if request.path == ["api", "never"] { return }
     if request.path == ["api", "counters"] {

@@ -7,7 +7,9 @@ func serve(
   _ options: TransportOptions, _ signals: ProcessSignals
 ) throws(TransportError) -> Echo {
   let loop = try LoopGroup(options)
-  loop.obey(signals, stopWithin: options.drainSeconds + 5) { _exit($0 == .askedAgain ? 0 : 1) }
+  loop.handleSignals(signals, stopWithin: options.drainSeconds + 5) {
+    _exit($0 == .secondSignal ? 0 : 1)
+  }
   let mailbox = Mailbox<String>()
   loop.listen(to: mailbox)
   print("listening on \(options.address):\(loop.port)")

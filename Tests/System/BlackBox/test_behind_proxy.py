@@ -192,7 +192,7 @@ def test_its_socket_comes_through(proxied):
     assert refused.value.response.status_code == 403
 
 
-def test_the_server_knows_who_comes(proxied):
+def test_the_server_learns_the_address_of_the_client(proxied):
     """The server is told the client's address by the proxy, and none that the client makes up."""
     proxy, server, token = proxied
 
@@ -232,7 +232,7 @@ def secure(tmp_path_factory):
     server.kill()
 
 
-def test_without_tls_nobody_is_held_to_it(proxied):
+def test_without_tls_there_is_no_hsts(proxied):
     """What a server that speaks no TLS says of it would be another's word."""
     _, server, _ = proxied
     for host in [NAME, "localhost"]:

@@ -24,7 +24,7 @@ def test_five_hundred_requests_at_once_are_each_answered(tmp_path):
         assert server.stop() == 0
 
 
-def test_who_is_held_back_may_go(tmp_path):
+def test_a_paused_connection_may_close(tmp_path):
     """Connections that ask for much and go without waiting leave nothing behind."""
     server = Server(tmp_path / "data", "--replies", "2").start()
     try:
@@ -40,8 +40,8 @@ def test_who_is_held_back_may_go(tmp_path):
         assert server.stop() == 0
 
 
-def test_who_is_held_to_few_and_goes_on_is_closed(tmp_path):
-    """Held to 5 requests a second, one who sends 300 at once is refused, and then closed with 1008; 75 is no going on."""
+def test_a_client_that_keeps_exceeding_its_rate_is_closed(tmp_path):
+    """With 5 requests a second, a client that sends 300 at once is refused, then closed with 1008; 75 only refuse."""
     server = Server(tmp_path / "data", "--requests", "5").start()
     try:
         with RawSocket(server.port).open() as calm, RawSocket(server.port).open() as hasty:

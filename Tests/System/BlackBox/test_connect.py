@@ -25,7 +25,7 @@ async def refusal(server, query="", **options) -> InvalidStatus:
     raise AssertionError(f"the handshake with {query} {options} should be refused")
 
 
-async def test_hello_comes_first_and_says_who_speaks(shared_server, connect):
+async def test_hello_comes_first_and_names_the_server(shared_server, connect):
     """The first message names the server with its version, the protocol, the epoch, the role and the time."""
     before = time.time()
     client = await connect(shared_server)

@@ -98,7 +98,7 @@ async def test_an_end_while_the_server_stops_is_told_by_the_next(server, peer, p
     assert abs(told[0]["endedAt"] - zero) < 0.01
 
 
-async def test_an_end_that_nobody_heard_is_told_after_another_restart(server, peer):
+async def test_an_undelivered_end_is_sent_after_another_restart(server, peer):
     """The first server goes before the zero, the second after it, and nobody came to see."""
     client = await peer(server)
     started = await client.ask("start", "tea", duration=1)

@@ -47,7 +47,7 @@ def test_the_front_is_the_index(shared_server):
     ((), "'none'"), (("--frame-ancestors", "none"), "'none'"), (("--frame-ancestors", "*"), "*"),
     (("--frame-ancestors", "self", "--frame-ancestors", "https://dash.example"), "'self' https://dash.example"),
 ])
-def test_who_may_frame_the_page(tmp_path, options, allowed):
+def test_only_listed_sites_may_frame_the_page(tmp_path, options, allowed):
     """The page and the API name those who may show them inside theirs, and nobody unless told."""
     server = Server(tmp_path / "data", *options).start()
     try:

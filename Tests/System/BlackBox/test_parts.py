@@ -49,7 +49,7 @@ def test_a_full_set_comes_in_parts(crowded):
         assert [state["timer"] for state in states] == [f"t{number:03}" for number in range(COUNT)]
 
 
-def test_who_does_not_ask_gets_one_message(crowded):
+def test_a_subscription_without_parts_gets_one_message(crowded):
     with RawSocket(crowded.port).open("/ws?timer=*&interval=0") as socket:
         message = wire.parse(socket.message())
 

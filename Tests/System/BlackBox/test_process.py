@@ -275,7 +275,7 @@ def test_a_log_without_room_is_no_reason_to_end(tmp_path):
         start_tea(http)
 
 
-def test_a_log_that_nobody_reads_any_more_is_no_reason_to_end(tmp_path):
+def test_an_unread_log_does_not_end_the_process(tmp_path):
     """The program at the other end of the pipe is gone."""
     reader, writer = os.pipe()
     os.close(reader)

@@ -91,7 +91,7 @@ def test_the_quiet_zone_is_four_modules(shared_server):
     assert min(line.index(b"\0") for line in rows if b"\0" in line) == 16
 
 
-def test_the_answer_is_nobody_elses(shared_server):
+def test_the_answer_is_private(shared_server):
     """It may hold a token: no cache keeps it, and it comes with the headers of the API."""
     status, headers, _ = post(shared_server, json.dumps({"text": LINK}))
 

@@ -113,7 +113,7 @@ def test_readers_that_are_closed_are_named_with_the_option(tmp_path):
             deaf = stack.enter_context(RawSocket(server.port))
             deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
             deaf.send(b"GET /api/timers HTTP/1.1\r\nHost: localhost\r\n\r\n" * 60)
-        server.logged("for the most that waited for any reader; --unread-bytes-total COUNT lets more wait")
+        server.logged("for the most unread bytes of all readers; --unread-bytes-total COUNT allows more")
 
 
 def test_visitors_without_a_token_are_told_of(tmp_path):
@@ -125,14 +125,14 @@ def test_visitors_without_a_token_are_told_of(tmp_path):
         assert ask(server, "/api/timers", "Host: localhost")[0] == 401
         assert ask(server, "/api/timers", "Host: localhost", "Authorization: Bearer timersync_no")[0] == 401
 
-        assert "--anonymous view" in server.logged("for want of a token")
-        assert "timersync token list" in server.logged("for a token that is not known")
+        assert "--anonymous view" in server.logged("for a missing token")
+        assert "timersync token list" in server.logged("for an unknown or ended token")
         assert len(lines(server, "was refused")) == 2
         assert "timersync_no" not in server.log
 
 
-def test_browsers_that_connect_ahead_of_need_are_no_news(tmp_path):
-    """A connection on which nothing is said is let go in silence; one that stops in the middle of its head is told of."""
+def test_preconnects_of_browsers_are_not_logged(tmp_path):
+    """A connection that sends nothing is closed without a log line; one that stops within its head is logged."""
     with serving(tmp_path, "--handshake-seconds", "1") as server:
         with RawSocket(server.port) as idle, RawSocket(server.port) as slow:
             slow.send(b"GET / HTTP/1.1\r\nHo")

@@ -178,7 +178,7 @@ async def test_an_end_while_the_server_was_down_is_told_once(server, connect, po
     assert [a for a in await client.collect(0.3) if a.get("late")] == []
 
 
-async def test_a_late_end_is_told_to_those_who_come_within_the_minute(server, connect):
+async def test_a_late_end_is_sent_to_clients_that_connect_within_the_minute(server, connect):
     """Each connection hears of it once, by the query or by a request, by name or by `*`."""
     client = await connect(server)
     await client.ok("start", "tea", duration=1, atZero="finish")

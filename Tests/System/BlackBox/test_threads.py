@@ -115,15 +115,16 @@ async def test_the_figures_are_those_of_all_loops(shared_server, connect):
         while connections != MANY or accepted < MANY:
             _, text = await asyncio.to_thread(http, shared_server, "/metrics")
             figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-            connections, accepted = int(figures["timersync_connections"]), int(figures["timersync_accepted_total"])
-    assert figures["timersync_loops"] == "3"
+            connections = int(figures["timersync_websocket_connections"])
+            accepted = int(figures["timersync_tcp_connections_accepted_total"])
+    assert figures["timersync_event_loops"] == "3"
 
 
 async def test_one_loop_is_the_default(server):
     """Nobody gets threads who did not ask for them."""
     _, text = await asyncio.to_thread(http, server, "/metrics")
 
-    assert "\ntimersync_loops 1\n" in text
+    assert "\ntimersync_event_loops 1\n" in text
 
 
 async def test_a_removed_token_ends_its_connections_on_every_loop(tmp_path, connect):
@@ -155,7 +156,7 @@ async def test_a_removed_token_ends_its_connections_on_every_loop(tmp_path, conn
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_stop_takes_leave_of_all(tmp_path, connect, number):
+async def test_a_stop_sends_close_frames_to_all(tmp_path, connect, number):
     """1001 for every connection, and what was answered is there at the next start."""
     server = Server(tmp_path / "data", "--threads", "3").start()
     try:

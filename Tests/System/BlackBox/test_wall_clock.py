@@ -263,15 +263,15 @@ async def test_each_step_is_told(tmp_path, connect, wall_clock, start, steps):
             assert abs(health["clock"]["wallOffset"] - step) < 0.1 and health["clock"]["steps"] == number
         with urllib.request.urlopen(f"{server.http}/metrics", timeout=30) as answer:
             figures = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[0] != "#")
-        assert int(figures["timersync_clock_steps_total"]) == len(steps)
-        assert abs(float(figures["timersync_wall_offset_seconds"]) - steps[-1]) < 0.1
+        assert int(figures["timersync_wall_clock_steps_total"]) == len(steps)
+        assert abs(float(figures["timersync_wall_clock_offset_seconds"]) - steps[-1]) < 0.1
         assert "level with the server clock" in server.logged("the wall clock was")
     finally:
         server.kill()
         wall_clock.clean_up(server)
 
 
-async def test_a_clock_that_nobody_set_is_told_by_hello_alone(client):
+async def test_a_clock_that_was_not_set_is_in_hello_alone(client):
     """Without a step there is no event."""
     assert [a for a in await client.collect(1.6) if a.get("event") == "server"] == []
     assert client.hello["wallOffset"] == 0

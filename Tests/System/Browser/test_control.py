@@ -51,7 +51,7 @@ def test_finish_wants_to_be_held(remote, script):
     expect(bulletin(remote)).to_contain_text("can't be undone")
 
 
-def test_who_can_not_hold_confirms(remote, script):
+def test_a_person_who_can_not_hold_confirms(remote, script):
     focus(remote.get_by_role("button", name="Finish", exact=True))
     remote.keyboard.press("Enter")
     expect(remote.get_by_role("dialog")).to_be_visible()

@@ -309,7 +309,7 @@ def test_an_old_flash_does_not_flash_again(visit, scripted):
     expect(page.locator("article")).to_have_attribute("data-signal", "none")
 
 
-def test_no_flash_for_those_who_want_no_motion(visit, scripted):
+def test_no_flash_with_reduced_motion(visit, scripted):
     page = show(scripted, visit, hand_turned=True)
     page.emulate_media(reduced_motion="reduce")
     hold(page)

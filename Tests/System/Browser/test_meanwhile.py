@@ -130,7 +130,7 @@ def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_ba
     expect(bulletin(page)).to_have_text("Undone: Paused kitchen.")
 
 
-def test_who_may_control_is_told_that_the_link_is_lost_and_not_that_one_may_only_look(visit_still, scripted):
+def test_a_lost_link_is_shown_as_such_and_not_as_a_missing_permission(visit_still, scripted):
     page = visit_still(running())
     page.keyboard.press("j")
     scripted.connections[-1].close(code=1001)
@@ -152,7 +152,7 @@ def test_a_reset_that_is_refused_says_so(visit, scripted):
     expect(bulletin(page)).to_have_text("The disk is full.")
 
 
-def test_who_is_let_in_at_last_is_not_told_the_contrary(visit, scripted):
+def test_an_admitted_visitor_sees_no_refusal(visit, scripted):
     page = visit(hand_turned=True)
     is_open = []
     error = {"code": "unauthorized", "message": "Give a token.", "retryable": False}
@@ -218,7 +218,7 @@ def test_the_laps_of_a_removed_timer_are_gone_from_their_list_too(visit, scripte
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_who_edits_one_thing_leaves_the_others_as_somebody_else_has_made_them(server, script, open_page):
+def test_an_edit_of_one_field_keeps_others_edits_of_the_rest(server, script, open_page):
     script.do("start", timer="kitchen", duration=3000, title="Pasta", warnings=[60])
     page = open_page(server.page())
     choose(page, "kitchen", "Title, warnings, at zero")
@@ -234,7 +234,7 @@ def test_who_edits_one_thing_leaves_the_others_as_somebody_else_has_made_them(se
     assert (now["title"], now["warnings"], now["atZero"]) == ("Rice", [30], "finish")
 
 
-def test_who_edits_what_somebody_else_has_changed_meanwhile_is_told_once(server, script, open_page):
+def test_an_edit_of_a_field_that_was_changed_meanwhile_is_reported_once(server, script, open_page):
     script.do("start", timer="kitchen", duration=3000, title="Pasta")
     page = open_page(server.page())
     choose(page, "kitchen", "Title, warnings, at zero")
@@ -410,7 +410,7 @@ def test_a_minute_more_may_be_pressed_twice_at_once(visit, scripted):
     wait_until(page, lambda: len(scripted.sent("addRemainingTime")) == 2)
 
 
-def test_who_holds_finish_in_vain_is_told_why(visit_still, scripted):
+def test_a_hold_of_finish_without_effect_says_why(visit_still, scripted):
     page = visit_still(state(status="finished", elapsedTime=300), query="?timer=kitchen&control")
 
     page.locator(".finish").dispatch_event("pointerdown", {"button": 0, "pointerId": 1, "isPrimary": True})

@@ -233,7 +233,7 @@ def test_what_a_server_does_not_know_is_asked_of_it_once_it_is_a_newer_one(visit
     assert [request.get("parts") for request in runs.sent("subscribe")] == [None, True]
 
 
-def test_who_presses_start_twice_is_not_told_of_somebody_else(visit, runs):
+def test_a_second_press_of_start_mentions_no_other_person(visit, runs):
     held = []
     runs.states = [run_of(3, status="finished")]
     runs.answers["start"] = held.append

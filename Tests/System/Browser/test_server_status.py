@@ -194,7 +194,7 @@ CANNOT = {"writable": False, "reason": "the disk is full"}
     ("?timer=later&control&lang=fr", "Les changements ne peuvent pas être enregistrés en ce moment : the disk is full"),
     ("?timer=kitchen&lang=ar", "لا يمكن حفظ التغييرات الآن: \u2068the disk is full\u2069"),
 ])
-def test_who_may_control_sees_that_nothing_can_be_saved_and_why_for_as_long_as_it_is_so(visit, server_of_now, query, words):
+def test_controllers_see_that_nothing_can_be_saved_and_why_while_it_lasts(visit, server_of_now, query, words):
     server_of_now.hello.update(CANNOT)
     page = visit(query, init_script=QUICK)
     wait_until(page, lambda: server_of_now.sent("subscribe"))
@@ -215,7 +215,7 @@ def test_who_may_control_sees_that_nothing_can_be_saved_and_why_for_as_long_as_i
 
 
 @pytest.mark.parametrize("query", ["", "?timer=kitchen"])
-def test_who_may_only_look_is_not_bothered_with_it(visit, server_of_now, query):
+def test_viewers_do_not_see_storage_trouble(visit, server_of_now, query):
     server_of_now.hello.update(CANNOT, role="view")
     page = visit(query, init_script=QUICK)
     expect(digits(page)).not_to_be_empty()

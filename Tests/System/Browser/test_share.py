@@ -112,7 +112,7 @@ def test_a_token_that_is_held_to_one_timer_goes_into_no_link_to_another(guarded,
     expect(dialog.locator(".view .address")).to_have_value(re.compile(guarded.tokens["others"]))
 
 
-def test_who_only_looks_shares_only_looking(guarded, open_page):
+def test_a_viewer_shares_only_view_links(guarded, open_page):
     page = open_page(f"{guarded.url}/?token={guarded.tokens['view']}", is_alone=True)
     expect(page.get_by_text("You may look, but not change anything.")).to_be_visible()
     dialog = share(page)
@@ -124,7 +124,7 @@ def test_who_only_looks_shares_only_looking(guarded, open_page):
     expect(dialog.locator(".control .message")).to_contain_text("only looks")
 
 
-def test_who_is_not_let_in_is_told_and_may_put_in_a_token(guarded, open_page):
+def test_a_refused_visitor_sees_why_and_may_enter_a_token(guarded, open_page):
     page = open_page(guarded.page(), is_alone=True)
     expect(page.get_by_role("heading", name="The server does not let this page in")).to_be_visible()
 

@@ -35,7 +35,7 @@ def test_the_token_leaves_the_address_bar_and_stays_with_the_tab(guarded, open_p
     assert "token" not in page.url
 
 
-def test_who_may_only_look_can_press_nothing(guarded, open_page):
+def test_viewers_can_press_nothing(guarded, open_page):
     control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     control.get_by_label("Name").fill("tea")
     control.get_by_label("Duration").fill("5m")

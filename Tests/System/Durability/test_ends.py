@@ -67,7 +67,7 @@ def test_a_late_end_that_was_told_is_not_told_by_the_next_server(server):
         assert ends(session) == []
 
 
-def test_a_late_end_that_nobody_heard_is_told_by_the_next_server(server):
+def test_an_undelivered_late_end_is_sent_by_the_next_server(server):
     """The first server after the zero is killed before anybody comes: the second one tells."""
     with Session(server) as session:
         session.ok("start", "tea", duration=1)

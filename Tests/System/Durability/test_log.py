@@ -88,7 +88,7 @@ def add_token(data: Path) -> str:
 
 
 @pytest.mark.parametrize("blocking", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_a_log_that_nobody_reads_holds_up_nobody(tmp_path, blocking):
+def test_an_unread_log_delays_nothing(tmp_path, blocking):
     """It starts, answers, ticks and stops; whoever reads then finds every line, in its order and with its own time."""
     data = tmp_path / "data"
     token = add_token(data)
@@ -108,7 +108,7 @@ def test_a_log_that_nobody_reads_holds_up_nobody(tmp_path, blocking):
     lines = said.splitlines()
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (error|warning|info|debug) ", line) for line in lines), lines
     assert [line[:20] for line in lines] == sorted(line[:20] for line in lines)
-    order = ["1 tokens are known", "timers loaded", "not known, or no longer", "stopping"]
+    order = ["1 tokens are known", "timers loaded", "an unknown or ended token", "stopping"]
     places = [next(place for place, line in enumerate(lines) if text in line) for text in order]
     assert places == sorted(places), lines
 
@@ -135,7 +135,7 @@ def test_a_stuck_log_does_not_keep_the_process(tmp_path):
     pytest.param(["serve", "--port", "no"], 64, marks=pytest.mark.long),
     pytest.param(["token", "remove", "nobody", "--data", "/nowhere"], 65, marks=pytest.mark.long),
 ])
-def test_a_failure_is_told_by_its_code_though_nobody_reads_why(arguments, code):
+def test_a_failure_has_its_exit_code_though_its_reason_is_not_read(arguments, code):
     with full_pipe() as pipe:
         process = subprocess.Popen(
             server_argv(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=pipe.writer)
@@ -146,7 +146,7 @@ def test_a_failure_is_told_by_its_code_though_nobody_reads_why(arguments, code):
             process.wait()
 
 
-def test_a_first_line_that_nobody_reads_holds_up_nobody(tmp_path):
+def test_an_unread_first_line_delays_no_start(tmp_path):
     """Standard output is full: the server serves, and says where as soon as there is room."""
     with full_pipe() as pipe:
         process = serve(tmp_path / "data", stdout=pipe.writer)
@@ -181,12 +181,12 @@ def test_wrong_tokens_are_one_line_with_a_count(server):
     server.start()
     for number in range(100):
         present(server.http, f"timersync_wrong{number}")
-    server.logged("not known, or no longer")
-    assert len(told(server, "not known, or no longer")) == 1
+    server.logged("an unknown or ended token")
+    assert len(told(server, "an unknown or ended token")) == 1
 
     assert server.stop() == 0
 
-    first, last = told(server, "not known, or no longer")
+    first, last = told(server, "an unknown or ended token")
     assert "a request was refused" in first
     assert "100 requests in the last minute were refused" in last
 
@@ -224,7 +224,7 @@ def test_edits_are_told_each_time(server):
     """Of a good one, a bad one, and again: the last word is how it is."""
     put(server.data, "tea.json", record("tea"))
     server.start()
-    good, bad = "was edited, and loaded", "was edited, and can't be loaded"
+    good, bad = "was edited and reloaded", "was edited and can't be loaded"
     for number in (1, 2):
         put(server.data, "tea.json", record("tea", title=f"good {number}"))
         until_told(server, good, number)

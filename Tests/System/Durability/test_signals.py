@@ -137,7 +137,7 @@ def test_a_disk_that_comes_back_in_time_stores_all(faults):
 def test_what_the_disk_refuses_last_is_logged(faults, function):
     """The loop is over and hears it no more: what had been answered is stored, and the log says what is behind."""
     server = faults.server("--drain", "0").start()
-    # The farewell needs one sync, and no file.
+    # The shutdown write needs one sync, and no file.
     faults.arm(function, errno.EIO, 1 if function == "rename" else 2, FOREVER)
     assert server.stop() == 0
     assert "a timer's file is behind" in server.log
@@ -157,7 +157,7 @@ def await_second(faults: Faults, phase: str, options: tuple[str, ...]) -> tuple[
         server.process.send_signal(signal.SIGTERM)
         hear_close(deaf)
         return server, stack
-    # The first call stores the server's farewell; the second is of the files.
+    # The first call stores the shutdown write; the second is of the files.
     faults.hang(first=1 if phase == "storing" else 2)
     server.process.send_signal(signal.SIGTERM)
     faults.await_hanging()
@@ -200,7 +200,7 @@ def with_a_stuck_log(tmp_path, *options: str):
         os.close(reader)
 
 
-def test_a_log_that_nobody_reads_does_not_keep_the_process(tmp_path):
+def test_an_unread_log_does_not_keep_the_process(tmp_path):
     """The process is stuck in its log, and ends all the same; nothing was left to be stored."""
     with with_a_stuck_log(tmp_path, "--drain", "0") as process:
         with Stopwatch() as watch:
@@ -222,7 +222,7 @@ def test_a_second_signal_ends_a_process_that_is_stuck_in_its_log(tmp_path):
             time.sleep(0.01)
         with Stopwatch() as watch:
             process.send_signal(signal.SIGTERM)
-            # Its disk may not have had the time to store the farewell.
+            # Its disk may not have had the time to store the shutdown write.
             assert process.wait(WITHIN) in (0, DISK_SILENT)
         assert watch.seconds < AT_ONCE
 
@@ -293,7 +293,7 @@ def test_a_hang_up_reads_the_tokens_anew(tmp_path, threads):
     server = Server(tmp_path / "data", "--log-level", "info", "--threads", threads).start()
     try:
         server.process.send_signal(signal.SIGHUP)
-        server.logged("there is no file of tokens at ")
+        server.logged("there is no token file at ")
         secret = token(server, "add", "--name", "desk", "--role", "control")
         server.logged("1 tokens are known now")
         told = count(server, "1 tokens are known now")
@@ -303,10 +303,10 @@ def test_a_hang_up_reads_the_tokens_anew(tmp_path, threads):
         tokens = server.data / ".timersync/tokens.json"
         good = tokens.read_bytes()
         tokens.write_bytes(b"oops")
-        await_count(server, "the tokens stay as they were", 1)
-        told = count(server, "the tokens stay as they were")
+        await_count(server, "the previous tokens stay valid", 1)
+        told = count(server, "the previous tokens stay valid")
         server.process.send_signal(signal.SIGHUP)
-        await_count(server, "the tokens stay as they were", told + 1)
+        await_count(server, "the previous tokens stay valid", told + 1)
         with Session(server, f"?token={secret}") as session:
             session.ok("start", "tea", duration=60)
 

@@ -142,7 +142,7 @@ def test_a_link_that_leads_nowhere_for_a_moment_ends_nothing(tmp_path, following
     assert not is_closed(session, within=0.7)
     relink(link, "..v3")
 
-    server.logged("the tokens stay as they were")
+    server.logged("the previous tokens stay valid")
 
     session.ok("start", "tea", duration=60)
     relink(link, "..v2")

@@ -141,7 +141,7 @@ def as_nobody(program: Path, *arguments: str):
 
 @pytest.mark.parametrize("what", mostly_long("the folder", "the folder above", "its inside", "the tokens"))
 @pytest.mark.parametrize("command", ["serve", "add", "list", "remove"])
-def test_a_permission_that_is_missing_is_told_with_who_lacks_it(open_folder, what, command):
+def test_a_missing_permission_is_reported_with_the_user_that_lacks_it(open_folder, what, command):
     folder, program = open_folder
     data = folder / "above/data"
     inside = data / ".timersync"
@@ -230,6 +230,6 @@ def test_a_mistyped_edit_is_kept_when_its_timer_changes(tmp_path, command):
                 until(lambda: len(list((server.data / "quarantine").glob("*"))) == number + 1, "it is put aside")
                 until(lambda: health(server)["faults"] == [], "it is no fault any more")
         assert {path.read_bytes() for path in (server.data / "quarantine").iterdir()} == set(kept)
-        assert str(server.data / "quarantine") in server.logged("gave way to a change of its timer")
+        assert str(server.data / "quarantine") in server.logged("was replaced by a change of its timer")
     finally:
         server.kill()

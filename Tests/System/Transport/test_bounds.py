@@ -115,7 +115,7 @@ class TestSlowness:
             assert 0.9 < watch.all_seconds and watch.seconds < 2.5
             eventually(lambda: counters(server)["slowRequest"] == 1)
 
-    def test_who_was_told_to_go_on_and_does_not_is_answered_with_408(self):
+    def test_a_client_that_sends_no_body_after_100_continue_gets_408(self):
         with running("--handshake-seconds", "0.5") as server:
             # The whole head is there when the server looks for the first time.
             with server.standing_still():
@@ -127,7 +127,7 @@ class TestSlowness:
                 assert read_answer(plain)[0] == 408
                 assert plain.recv(10) == b""
 
-    def test_who_says_nothing_is_closed_without_a_word(self):
+    def test_a_connection_that_sends_nothing_is_closed_without_a_response(self):
         with running("--handshake-seconds", "1") as server, contextlib.closing(server.socket()) as plain:
             assert plain.recv(10) == b""
             assert counters(server)["slowRequest"] == 1
@@ -142,7 +142,7 @@ class TestSlowness:
             assert watch.seconds < 4
             assert counters(server)["slowRequest"] == 1
 
-    def test_an_idle_connection_is_closed_without_a_word(self):
+    def test_an_idle_connection_is_closed_without_a_response(self):
         with running("--handshake-seconds", "1") as server, contextlib.closing(server.socket()) as plain:
             plain.sendall(PAGE.encode())
             assert read_answer(plain)[0] == 200
@@ -155,7 +155,7 @@ class TestSlowness:
             eventually(lambda: counters(server).get("slowReader") == 1)
             assert counters(server)["http"] == 1
 
-    def test_who_was_refused_and_stays_is_gone_soon(self):
+    def test_a_refused_client_that_stays_is_closed_soon(self):
         with running() as server, Stopwatch() as watch, contextlib.closing(server.socket()) as plain:
             plain.sendall(b"nonsense\r\n\r\n")
             assert read_answer(plain)[0] == 400
@@ -170,7 +170,7 @@ class TestSlowness:
 
 
 class TestRoom:
-    def test_those_who_hang_back_make_way(self):
+    def test_incomplete_requests_are_evicted_first(self):
         with running("--http-connections", "10", "--handshake-seconds", "60") as server:
             half = server.socket()
             half.sendall(b"GET / HTTP/1.1\r\nHo")
@@ -182,11 +182,11 @@ class TestRoom:
                     ws.send("hi")
                     assert ws.recv(timeout=WITHIN) == "hi"
             assert read_answer(half)[0] == 503
-            assert counters(server)["tooManyRequests"] >= 1
+            assert counters(server)["tooManyHTTPConnections"] >= 1
             for plain in held:
                 plain.close()
 
-    def test_one_whose_request_is_being_answered_does_not(self):
+    def test_a_connection_with_a_response_under_way_is_not_evicted(self):
         with running("--http-connections", "2") as server, contextlib.closing(server.socket()) as first, \
                 contextlib.closing(server.socket()) as second:
             for plain in [first, second]:
@@ -206,7 +206,7 @@ class TestRoom:
             return ask(server, PAGE)[0] == 200
         return False
 
-    def test_a_flood_of_half_handshakes_keeps_nobody_out(self):
+    def test_a_flood_of_half_handshakes_blocks_no_other_client(self):
         raise_own_limit()
         with running("--http-connections", "100") as server:
             held = []

@@ -90,7 +90,7 @@ class TestFaults:
 
 class TestWhatWaited:
     @pytest.mark.parametrize("name", ["a reserved bit", "no UTF-8", "too long"])
-    def test_the_code_is_that_of_a_fault_that_was_read_and_held_back(self, server, name):
+    def test_the_code_is_that_of_a_fault_in_deferred_input(self, server, name):
         fault, code = FAULTS[name]
         with contextlib.closing(server.web_socket()) as plain:
             plain.sendall(frame(1, b"hold:50000") + frame(1, b"good") + fault)

@@ -56,7 +56,7 @@ class TestMessages:
                 assert numbers == list(range(numbers[0], numbers[0] + 300))
             assert {say(ws, "leave") for ws in sockets} == {"left"}
 
-    def test_who_left_hears_no_more(self, server):
+    def test_a_connection_that_left_a_group_gets_no_broadcast(self, server):
         with crowd(server) as (sockets, loops):
             assert {say(ws, "join") for ws in sockets} == {"joined"}
             leaver = sockets[loops.index("loop 2")]
@@ -121,7 +121,7 @@ class TestHTTP:
             status, _, body = ask(server, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert status == 200 and b"echo" in body
 
-    def test_answers_go_to_who_asked(self, server):
+    def test_answers_go_to_the_requesting_connection(self, server):
         with contextlib.ExitStack() as stack:
             plains = [stack.enter_context(contextlib.closing(server.socket())) for _ in range(MANY)]
             for _ in range(3):
@@ -176,7 +176,7 @@ class TestLimits:
                 for _ in range(100):
                     stack.enter_context(contextlib.closing(server.socket()))
                 eventually(lambda: counters(server)["accepted"] >= 100)
-                eventually(lambda: counters(server).get("tooManyRequests", 0) >= 70)
+                eventually(lambda: counters(server).get("tooManyHTTPConnections", 0) >= 70)
                 assert counters(server)["http"] <= 30
 
     def test_the_figures_are_sums(self, server):
@@ -224,7 +224,7 @@ class TestStop:
         with running(*THREE) as server:
             with crowd(server) as (sockets, _):
                 server.tell(number)
-                assert {closing(ws) for ws in sockets} == {(1001, "the server stops")}
+                assert {closing(ws) for ws in sockets} == {(1001, "the server is stopping")}
 
     def test_open_requests_are_answered(self):
         with running(*THREE) as server:
@@ -250,7 +250,7 @@ class TestStop:
             assert server.process.wait(WITHIN) == 0
         server.stop()
 
-    def test_who_does_not_answer_is_waited_for_no_longer_than_for_one_loop(self):
+    def test_the_drain_takes_no_longer_than_with_one_loop(self):
         with running(*THREE, "--drain-seconds", "1") as server:
             with contextlib.ExitStack() as stack:
                 for _ in range(MANY):

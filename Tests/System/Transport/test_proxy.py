@@ -67,7 +67,7 @@ def test_the_right_most_stranger_is_the_client(server, headers, expected):
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For: 203.0.113.9", "Forwarded: for=203.0.113.9"])
 @pytest.mark.parametrize("trusted", [[], ["127.0.0.2"], ["10.0.0.0/8"], ["::1"], ["128.0.0.0/1"]])
-def test_nobody_elses_word_counts(header, trusted):
+def test_the_headers_of_other_peers_are_ignored(header, trusted):
     with running(*(word for name in trusted for word in ("--trusted-proxy", name))) as server:
         assert address(server, header) == "127.0.0.1"
 
@@ -113,4 +113,4 @@ def test_a_bound_is_the_clients_and_not_the_proxys():
                 ws = stack.enter_context(connect(server.url))
                 ws.send("hi")
                 assert ws.recv(timeout=WITHIN) == "hi"
-        assert counters(server)["tooManyOfAddress"] == 3
+        assert counters(server)["tooManyPerAddress"] == 3

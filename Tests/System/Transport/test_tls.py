@@ -185,7 +185,7 @@ class TestSecureHandshake:
             server.socket(context=context)
 
     @pytest.mark.parametrize("text", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", handshake(), b"\x00\x01\x02", b"\x80\x2e\x01"])
-    def test_who_speaks_no_tls_is_told_so(self, server, text):
+    def test_a_client_without_tls_gets_an_explanation(self, server, text):
         before = counters(server).get("tlsHandshake", 0)
         with contextlib.closing(server.plain_socket()) as plain:
             plain.sendall(text)

@@ -86,13 +86,13 @@ class TestSecureLife:
                 with pytest.raises((EOFError, OSError)):
                     read_frame(stream)
                 assert 1.8 < watch.all_seconds and watch.seconds < 3.5
-            assert counters(server)["silent"] == 1
+            assert counters(server)["pingTimeout"] == 1
 
     def test_a_silent_one_that_does_not_read_is_dropped_too(self, certificate):
         with secure(certificate, "--ping-seconds", "0.3", "--unsent-bytes-max", "100000000") as server:
             with contextlib.closing(server.web_socket(4_096)) as stream:
                 stream.sendall(frame(1, b"large:2200000"))
-                eventually(lambda: counters(server).get("silent") == 1)
+                eventually(lambda: counters(server).get("pingTimeout") == 1)
                 eventually(lambda: counters(server)["tls"] == 0)
                 assert counters(server)["webSockets"] == 0
 
@@ -149,7 +149,7 @@ class TestSecureLife:
             code, _ = server.stop()
         assert code == 0 and watch.seconds < 1
 
-    def test_last_words_reach_a_slow_client(self, certificate):
+    def test_the_last_messages_reach_a_slow_client(self, certificate):
         with secure(certificate, "--unsent-bytes-max", "1000000") as server:
             with contextlib.closing(server.web_socket(4_096)) as stream:
                 stream.sendall(frame(1, b"large:220000"))

@@ -110,7 +110,7 @@ class TestMessages:
             ws.send(message)
             assert ws.recv(timeout=WITHIN) == message
 
-    def test_who_is_held_back_is_read_later_and_in_order(self, server):
+    def test_a_paused_connection_is_read_later_and_in_order(self, server):
         with contextlib.closing(server.web_socket()) as plain:
             began = time.monotonic()
             texts = [b"%d" % number for number in range(5_000)]
@@ -123,7 +123,7 @@ class TestMessages:
                 assert len(got) < 400 or time.monotonic() - began > 0.25
             assert got == [(1, text) for text in texts]
 
-    def test_who_is_held_back_holds_up_nobody_else(self):
+    def test_a_paused_connection_delays_no_other(self):
         # For longer than an answer is waited for.
         with running() as server, contextlib.closing(server.web_socket()) as held, connect(server.url) as ws:
             held.sendall(frame(1, b"hold:60000000"))
@@ -131,7 +131,7 @@ class TestMessages:
             assert ws.recv(timeout=WITHIN) == "x"
             server.tell()
 
-    def test_who_is_held_back_hears_and_may_go(self):
+    def test_a_paused_connection_receives_and_may_close(self):
         with running() as server, connect(server.url) as ws:
             with contextlib.closing(server.web_socket()) as held:
                 held.sendall(frame(1, b"join"))
@@ -142,7 +142,7 @@ class TestMessages:
             # It went while it was held back: that is seen at the stop at the latest.
             server.tell()
 
-    def test_who_is_held_back_is_told_of_the_end(self):
+    def test_a_paused_connection_gets_the_close_frame(self):
         with running() as server, contextlib.closing(server.web_socket()) as held:
             held.sendall(frame(1, b"hold:60000000"))
             time.sleep(0.1)
@@ -210,7 +210,7 @@ class TestMessages:
             assert plain.recv(10) == b""
             assert 0.5 < watch.all_seconds and watch.seconds < 3
 
-    def test_the_last_words_of_a_leaving_client_are_heard(self, server):
+    def test_the_last_messages_of_a_leaving_client_are_received(self, server):
         with connect(server.url) as listener:
             listener.send("join")
             listener.recv(timeout=WITHIN)

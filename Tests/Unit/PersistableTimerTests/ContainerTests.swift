@@ -38,7 +38,7 @@ import Testing
     #expect(state.lastElapsedTimeCalculatedAt == start + 12)
   }
 
-  @Test func `tells what a timer was at its end`() async throws {
+  @Test func `returns the final state of a timer`() async throws {
     try await container.start(now: start, type: .timer(duration: 10))
 
     let run = try await container.finish(now: start + 2)
@@ -124,7 +124,7 @@ import Testing
     #expect(run.elapsedTimeAndStatus(now: start + 5).elapsedTime == 11)
   }
 
-  @Test func `never tells an elapsed time under zero`() async throws {
+  @Test func `never returns an elapsed time under zero`() async throws {
     let run = try await container.start(now: start, type: .stopwatch)
 
     #expect(run.elapsedTimeAndStatus(now: start + -5).elapsedTime == 0)
@@ -232,7 +232,7 @@ import Testing
     ["kitchen", "user_1"], ["1", "user_1"], ["a", "b_a", "_a"], ["_", "", "a_", "a"],
     ["persistableTimerKey", "persistableTimerKey_x"], ["caf\u{E9} 🍵/.."],
   ])
-  func `are kept apart, and told by finishAll`(_ ids: [String]) async throws {
+  func `are kept apart, and returned by finishAll`(_ ids: [String]) async throws {
     for id in ids { try await container.start(id: id, type: .stopwatch) }
     try await container.start(type: .timer(duration: 5))
 
@@ -247,7 +247,7 @@ import Testing
     #expect(!container.isTimerRunning())
   }
 
-  @Test func `of nobody make finishAll tell nothing`() async throws {
+  @Test func `that do not exist make finishAll return nothing`() async throws {
     #expect(try await container.finishAll().isEmpty)
   }
 }

@@ -61,7 +61,7 @@ import Testing
     #expect(try isUntouched)
   }
 
-  @Test func `is told by everything else, and left as it is`() async throws {
+  @Test func `is reported by every other operation, and left as it is`() async throws {
     #expect(throws: TimerDataError.self) { try container.getTimerData(id: "tea") }
     await #expect(throws: TimerDataError.self) { try await container.pause(id: "tea") }
     await #expect(throws: TimerDataError.self) { try await container.finish(id: "tea") }
@@ -78,7 +78,7 @@ import Testing
     #expect(try isUntouched)
   }
 
-  @Test func `gives way to force`() async throws {
+  @Test func `is replaced by a start with force`() async throws {
     try await container.start(id: "tea", type: .stopwatch, forceStart: true)
 
     #expect(try container.getTimerData(id: "tea").type == .stopwatch)

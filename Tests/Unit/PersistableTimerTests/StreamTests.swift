@@ -181,7 +181,7 @@ extension [Double] {
     #expect(try await eventually { heard.all.count > count + 3 })
   }
 
-  @Test func `says nothing where it is not wanted`() async throws {
+  @Test func `sends no ticks where none are requested`() async throws {
     let timer = PersistableTimer(
       dataSourceType: .inMemory, shouldEmitTimeStream: false, useFoundationTimer: true)
     let heard = Heard(timer.timeStream)
@@ -216,7 +216,7 @@ extension [Double] {
     PersistableTimer(dataSourceType: source, updateInterval: 0.01, now: { [clock] in clock.now })
   }
 
-  @Test func `is told once, at zero`() async throws {
+  @Test func `is reported once, at zero`() async throws {
     let timer = PersistableTimer(dataSourceType: .inMemory, updateInterval: 0.05)
     let ends = Heard(timer.countdownEnded)
     let began = Date()
@@ -232,7 +232,7 @@ extension [Double] {
     #expect(try await eventually { ends.hasEnded })
   }
 
-  @Test func `is told without any other listener, and with no ticks`() async throws {
+  @Test func `is reported without any other listener, and with no ticks`() async throws {
     let timer = PersistableTimer(
       dataSourceType: .inMemory, shouldEmitTimeStream: false, updateInterval: 3600)
     let ends = Heard(timer.countdownEnded)
@@ -242,7 +242,7 @@ extension [Double] {
     #expect(try await eventually { ends.all.count == 1 })
   }
 
-  @Test func `is told again for another zero`() async throws {
+  @Test func `is reported again for another zero`() async throws {
     let timer = timer()
     let ends = Heard(timer.countdownEnded)
     try await timer.start(type: .timer(duration: 10))
@@ -255,7 +255,7 @@ extension [Double] {
     #expect(try await eventually { ends.all.count == 2 })
   }
 
-  @Test func `is not told of a countdown that was finished or paused before`() async throws {
+  @Test func `is not reported for a countdown that was finished or paused before`() async throws {
     let timer = timer()
     let ends = Heard(timer.countdownEnded)
     try await timer.start(type: .timer(duration: 10))
@@ -271,7 +271,7 @@ extension [Double] {
     #expect(ends.all.isEmpty)
   }
 
-  @Test func `is not told of a stopwatch`() async throws {
+  @Test func `is not reported for a stopwatch`() async throws {
     let timer = timer()
     let ends = Heard(timer.countdownEnded)
     try await timer.start(type: .stopwatch)
@@ -283,7 +283,7 @@ extension [Double] {
     #expect(ends.all.isEmpty)
   }
 
-  @Test func `that passed before a restart is not told again`() async throws {
+  @Test func `that passed before a restart is not reported again`() async throws {
     let place = TestFolder()
     try await timer(.jsonFiles(directory: place.url)).start(type: .timer(duration: 10))
     clock.advance(20)
@@ -296,7 +296,7 @@ extension [Double] {
     #expect(ends.all.isEmpty)
   }
 
-  @Test func `is told before the pause that follows it`() async throws {
+  @Test func `is reported before the pause that follows it`() async throws {
     let timer = PersistableTimer(
       dataSourceType: .inMemory, updateInterval: 3600, now: { [clock] in clock.now })
     let ends = Heard(timer.countdownEnded)
@@ -327,7 +327,7 @@ extension [Double] {
     #expect(try await eventually { heard.allSatisfy(\.hasEnded) })
   }
 
-  @Test func `was not held by those who stopped listening`() async throws {
+  @Test func `was not retained by listeners that stopped`() async throws {
     weak var engine: TimerEngine?
     do {
       let made = PersistableTimer(dataSourceType: .inMemory, updateInterval: 0.01)

@@ -108,7 +108,7 @@ import TimerCore
     #expect(reading.wallOffset == 0)
   }
 
-  @Test func `tells by how much the clock was set since, in the same start only`() {
+  @Test func `returns by how much the clock was set since, in the same start only`() {
     let written = reading(server: 1_764_480_000, wall: 1_764_480_000)
     let later = reading(server: 1_764_500_000, wall: 1_764_512_460, boot: 5_060)
 
@@ -117,7 +117,7 @@ import TimerCore
   }
 }
 
-@Suite struct `A timer from before a restart` {
+@Suite struct `A timer restored after a restart` {
   private func elapsed(_ bench: TimerBench, shiftedBy shift: Seconds, after wait: Seconds)
     -> Seconds?
   {

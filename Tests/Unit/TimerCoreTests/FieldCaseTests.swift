@@ -1,7 +1,7 @@
 import Testing
 import TimerCore
 
-@Suite struct `Cases from the field` {
+@Suite struct `Reported cases` {
   private func started(_ seconds: Seconds) throws -> TimerBench {
     var bench = TimerBench()
     try bench.apply(.start(TimerStart(duration: seconds)))

@@ -115,7 +115,7 @@ import TimerCore
   @Test(
     arguments: [1_774_746_000, 1_792_890_000, 1_774_738_800, 1_774_695_600, 1_774_778_400]
       as [Instant])
-  func `doesn't care for calendars`(_ turn: Instant) throws {
+  func `is not affected by daylight saving time or midnights`(_ turn: Instant) throws {
     var bench = TimerBench(now: turn - 10)
     try bench.apply(.start(TimerStart(duration: 60)))
     bench.now = turn - 5

@@ -6,7 +6,7 @@ private func text(_ words: String) -> SpeakerText {
   return text
 }
 
-@Suite struct `What the one who speaks is shown` {
+@Suite struct `The message and signal for the speaker` {
   @Test(arguments: TimerBench.Past.allCases.filter { $0 != .unknown })
   func `is set in any status, with its instant`(_ past: TimerBench.Past) throws {
     var bench = TimerBench.make(past)

@@ -112,7 +112,7 @@ import TimerCore
   }
 }
 
-@Suite struct `The way to the next multiple` {
+@Suite struct `The distance to the next multiple` {
   @Test(
     arguments: [
       (0, 1), (0.3, 0.7), (1, 1), (1.999999, 0.000001), (-0.25, 0.25), (-1, 1), (-1.75, 0.75),

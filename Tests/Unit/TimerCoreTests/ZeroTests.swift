@@ -100,7 +100,7 @@ import TimerCore
   }
 
   @Test(arguments: [AtZero.finish, .reset, .repeat])
-  func `shows zero, not less, until the crossing was told`(_ atZero: AtZero) {
+  func `shows zero, not less, until the crossing is recorded`(_ atZero: AtZero) {
     var bench = TimerBench.make(atZero: atZero)
 
     bench.advance(290.01)
@@ -109,7 +109,7 @@ import TimerCore
     #expect(bench.elapsed == 300)
   }
 
-  @Test func `is nothing to a stopwatch`() {
+  @Test func `has no effect on a stopwatch`() {
     var bench = TimerBench.stopwatch()
 
     bench.advance(1_000_000)
@@ -201,7 +201,7 @@ import TimerCore
     #expect(bench.timer?.run?.startDate == (TimerBench.start + 100).date)
   }
 
-  @Test func `tells each of a few crossings that were missed`() {
+  @Test func `reports each of a few crossings that were missed`() {
     var bench = TimerBench.make(seconds: 0.5, atZero: .repeat)
     bench.now = TimerBench.start + 5.2
 

@@ -15,7 +15,7 @@ import TimerProtocol
       settings: TimerUpdate(atZero: .repeat, title: "Pasta", warnings: [60, 10.25]), force: true)
     let change = TimerChange(
       .start(start), ifRevision: 12, at: Instant(microseconds: 1_764_480_000_000_001))
-    #expect(try request(json) == .change(id("kitchen"), change, requestID: key("r-1")))
+    #expect(try request(json) == .change(id("kitchen"), change, idempotencyKey: key("r-1")))
   }
 
   @Test func `to start needs none`() throws {
@@ -25,7 +25,7 @@ import TimerProtocol
       try read(json)
         == ClientMessage(
           tag: .none,
-          request: .change(.standard, TimerChange(.start(TimerStart())), requestID: nil)))
+          request: .change(.standard, TimerChange(.start(TimerStart())), idempotencyKey: nil)))
   }
 
   @Test(arguments: [
@@ -44,7 +44,8 @@ import TimerProtocol
   func `to start takes each value of a field`(_ field: String, _ start: TimerStart) throws {
     let json = #"{"command":"start","timer":"tea",\#(field)}"#
 
-    #expect(try request(json) == .change(id("tea"), TimerChange(.start(start)), requestID: nil))
+    #expect(
+      try request(json) == .change(id("tea"), TimerChange(.start(start)), idempotencyKey: nil))
   }
 
   @Test func `to update takes title, warnings and end policy`() throws {
@@ -52,7 +53,8 @@ import TimerProtocol
       #"{"command":"update","timer":"tea","title":"Rice","warnings":[5],"atZero":"finish"}"#
 
     let update = TimerUpdate(atZero: .finish, title: "Rice", warnings: [5])
-    #expect(try request(json) == .change(id("tea"), TimerChange(.update(update)), requestID: nil))
+    #expect(
+      try request(json) == .change(id("tea"), TimerChange(.update(update)), idempotencyKey: nil))
   }
 
   @Test(arguments: [
@@ -65,7 +67,7 @@ import TimerProtocol
       """#
 
     let change = TimerChange(command, ifRevision: 0, at: 1_764_480_000.25)
-    #expect(try request(json) == .change(id("tea"), change, requestID: key("x")))
+    #expect(try request(json) == .change(id("tea"), change, idempotencyKey: key("x")))
   }
 
   @Test(arguments: [true, false])
@@ -74,13 +76,13 @@ import TimerProtocol
 
     #expect(
       try request(json)
-        == .change(id("tea"), TimerChange(.finish(resetTime: resets)), requestID: nil))
+        == .change(id("tea"), TimerChange(.finish(resetTime: resets)), idempotencyKey: nil))
   }
 
   @Test func `to finish all names no timer`() throws {
     let json = #"{"command":"finishAll","at":1764480000.25,"requestId":"x"}"#
 
-    #expect(try request(json) == .finishAll(at: 1_764_480_000.25, requestID: key("x")))
+    #expect(try request(json) == .finishAll(at: 1_764_480_000.25, idempotencyKey: key("x")))
   }
 
   @Test func `to finish all may name all by a star, and no one`() throws {
@@ -99,14 +101,14 @@ import TimerProtocol
 
     let seconds = Seconds(clamping: try #require(Double(amount)))
     let change = TimerChange(.addRemainingTime(seconds, clamp: true))
-    #expect(try request(json) == .change(id("tea"), change, requestID: nil))
+    #expect(try request(json) == .change(id("tea"), change, idempotencyKey: nil))
   }
 
   @Test func `to add elapsed time takes an amount`() throws {
     let json = #"{"command":"addElapsedTime","timer":"tea","seconds":-0.000001}"#
 
     let change = TimerChange(.addElapsedTime(-0.000001, clamp: false))
-    #expect(try request(json) == .change(id("tea"), change, requestID: nil))
+    #expect(try request(json) == .change(id("tea"), change, idempotencyKey: nil))
   }
 
   @Test(
@@ -120,7 +122,7 @@ import TimerProtocol
     #expect(
       try request(
         #"{"command":"message","timer":"tea","text":\#(json),"ifRevision":3,"at":1764480000.25}"#)
-        == .change(id("tea"), change, requestID: nil))
+        == .change(id("tea"), change, idempotencyKey: nil))
   }
 
   @Test(
@@ -129,7 +131,7 @@ import TimerProtocol
   func `to signal takes its kind`(_ name: String, _ kind: SpeakerSignal.Kind?) throws {
     #expect(
       try request(#"{"command":"signal","timer":"tea","signal":"\#(name)","requestId":"r"}"#)
-        == .change(id("tea"), TimerChange(.signal(kind)), requestID: key("r")))
+        == .change(id("tea"), TimerChange(.signal(kind)), idempotencyKey: key("r")))
   }
 
   @Test func `for a state names its timer`() throws {
@@ -197,7 +199,7 @@ import TimerProtocol
     #expect(clientTime == .none)
   }
 
-  @Test func `to authenticate tells a token`() throws {
+  @Test func `to authenticate has a token`() throws {
     #expect(
       try request(#"{"command":"authenticate","token":"s3cret"}"#)
         == .authenticate(token: "s3cret"))
@@ -287,13 +289,13 @@ import TimerProtocol
       body: Array(#"{"duration":5}"#.utf8))
 
     let change = TimerChange(.start(TimerStart(duration: 5)), ifRevision: 3)
-    #expect(message.request == .change(id("tea"), change, requestID: key("x")))
+    #expect(message.request == .change(id("tea"), change, idempotencyKey: key("x")))
   }
 
   @Test func `needs no body`() throws {
     let message = try ClientMessage(command: "pause", timer: "tea", fields: [], body: [])
 
-    #expect(message.request == .change(id("tea"), TimerChange(.pause), requestID: nil))
+    #expect(message.request == .change(id("tea"), TimerChange(.pause), idempotencyKey: nil))
   }
 
   @Test(arguments: [

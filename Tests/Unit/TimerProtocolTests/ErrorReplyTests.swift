@@ -28,7 +28,7 @@ import TimerProtocol
   }
 }
 
-@Suite struct `A refusal in words` {
+@Suite struct `The text of a refusal` {
   static let refusals: [(TimerRefusal, ErrorCode)] = [
     (.timerHasNotStarted, .timerHasNotStarted), (.timerHasNotPaused, .timerHasNotPaused),
     (.timerAlreadyPaused, .timerAlreadyPaused), (.timerAlreadyStarted, .timerAlreadyStarted),

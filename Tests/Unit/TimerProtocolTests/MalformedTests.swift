@@ -55,7 +55,7 @@ import TimerProtocol
     #expect(refusal(of: "{\(fields)}")?.code == .badRequest)
   }
 
-  @Test func `is told which field stands there twice`() {
+  @Test func `is refused with the name of a repeated field`() {
     let refusal = refusal(of: #"{"command":"start","duration":5,"duration":6}"#)
 
     #expect(refusal?.message.contains("\"duration\"") == true)
@@ -191,7 +191,7 @@ enum Commands {
       ("subscribe", "interval", "0.05", 0.1), ("subscribe", "interval", "-1", 0.1),
       ("subscribe", "interval", "3600.000001", 3600), ("subscribe", "interval", "1e999", 3600),
     ] as [(String, String, String, Seconds)])
-  func `out of its range is told the nearest that would do`(
+  func `out of its range is refused with the nearest valid value`(
     _ command: String, _ field: String, _ value: String, _ limit: Seconds
   ) {
     let refusal = refusal(of: #"{"command":"\#(command)","\#(field)":\#(value)}"#)

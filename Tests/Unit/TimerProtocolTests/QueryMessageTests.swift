@@ -3,7 +3,7 @@ import TimerCore
 
 @testable import TimerProtocol
 
-@Suite struct `A request that a URL tells` {
+@Suite struct `A request in a URL's query` {
   private func read(
     _ command: String, _ query: [(String, String)]
   ) throws(MalformedMessage) -> ClientRequest {
@@ -82,12 +82,12 @@ import TimerCore
     "start", "update", "pause", "resume", "finish", "finishAll", "reset", "addRemainingTime",
     "addElapsedTime", "lap", "message", "signal", "remove",
   ])
-  func `tells a change`(_ name: String) {
+  func `is recognized as a change`(_ name: String) {
     #expect(ClientRequest.isChange(command: name))
   }
 
   @Test(arguments: ["get", "list", "subscribe", "unsubscribe", "sync", "authenticate", "", "Start"])
-  func `tells none`(_ name: String) {
+  func `is recognized as no change`(_ name: String) {
     #expect(!ClientRequest.isChange(command: name))
   }
 }

@@ -7,8 +7,8 @@ func id(_ name: String) -> TimerID {
   return id
 }
 
-func key(_ text: String) -> RequestKey {
-  guard let key = RequestKey(text) else { preconditionFailure("\(text) is no request's name") }
+func key(_ text: String) -> IdempotencyKey {
+  guard let key = IdempotencyKey(text) else { preconditionFailure("\(text) is no request's name") }
   return key
 }
 

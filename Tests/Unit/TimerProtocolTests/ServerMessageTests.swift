@@ -3,7 +3,7 @@ import Testing
 import TimerCore
 import TimerProtocol
 
-@Suite struct `A server's message` {
+@Suite struct `A message of the server` {
   static let state =
     #"{"timer":"kitchen","revision":12,"status":"running","type":"timer","duration":300,"#
     + #""elapsedTime":129,"time":171,"startDate":1764480000.25,"stopDate":null,"#
@@ -27,7 +27,7 @@ import TimerProtocol
         + #""wallOffset":-3600.5,"writable":true}"#)
   }
 
-  @Test func `tells what has become of the server`() {
+  @Test func `reports the status of the server`() {
     let status = ServerStatus(wallOffset: 32_400, reason: "the disk is \"full\"")
 
     #expect(
@@ -39,11 +39,11 @@ import TimerProtocol
         == #"{"event":"server","wallOffset":0,"writable":true}"#)
   }
 
-  @Test func `says yes`() throws {
+  @Test func `confirms a request`() throws {
     #expect(ServerMessage.accepted(try tag, .done).json == #"{"reply":"a1","ok":true}"#)
   }
 
-  @Test func `says yes with a state`() throws {
+  @Test func `confirms a request with a state`() throws {
     // 129 s: 139.75 since the start, 10.75 of them paused.
     let reading = TimerReading.make()
 
@@ -52,7 +52,7 @@ import TimerProtocol
         == #"{"reply":"a1","ok":true,"timer":\#(Self.state)}"#)
   }
 
-  @Test func `says yes with states`() throws {
+  @Test func `confirms a request with states`() throws {
     let reading = TimerReading.make()
 
     #expect(
@@ -60,13 +60,13 @@ import TimerProtocol
         == #"{"reply":"a1","ok":true,"timers":[\#(Self.state),\#(Self.state)]}"#)
   }
 
-  @Test func `says yes with no states`() throws {
+  @Test func `confirms a request with no states`() throws {
     #expect(
       ServerMessage.accepted(try tag, .timers([])).json
         == #"{"reply":"a1","ok":true,"timers":[]}"#)
   }
 
-  @Test func `says no`() throws {
+  @Test func `refuses a request`() throws {
     let error = ErrorReply(.badRequest, "it \"is\" wrong")
 
     #expect(
@@ -75,7 +75,7 @@ import TimerProtocol
         + #""retryable":false}}"#)
   }
 
-  @Test func `says no with the field, and whether it may be sent again`() throws {
+  @Test func `refuses a request with the field, and whether it may be sent again`() throws {
     let error = ErrorReply(.storageFailed, "no", field: "at", isRetryable: false)
 
     #expect(
@@ -84,7 +84,7 @@ import TimerProtocol
         + #""retryable":false,"field":"at"}}"#)
   }
 
-  @Test func `says no with a limit and the state`() throws {
+  @Test func `refuses a request with a limit and the state`() throws {
     let error = ErrorReply(.outOfRange, "no", limit: -171.5)
 
     #expect(
@@ -114,7 +114,7 @@ import TimerProtocol
         == #"{"event":"snapshot","cause":"subscribed","timers":[]}"#)
   }
 
-  @Test func `tells when zero was crossed`() {
+  @Test func `reports when zero was crossed`() {
     let cause = SnapshotCause.ended(at: 1_764_480_311.000001, late: false)
 
     #expect(
@@ -123,7 +123,7 @@ import TimerProtocol
         + #""endedAt":1764480311.000001}"#)
   }
 
-  @Test func `tells that it tells so late`() {
+  @Test func `marks a late end`() {
     let cause = SnapshotCause.ended(at: 1_764_480_311, late: true)
 
     #expect(
@@ -132,7 +132,7 @@ import TimerProtocol
         + #""endedAt":1764480311,"late":true}"#)
   }
 
-  @Test func `tells that a timer is forgotten`() {
+  @Test func `reports that a timer is removed`() {
     #expect(
       ServerMessage.removed(id("a\"b")).json == #"{"event":"removed","timer":"a\"b"}"#)
   }
@@ -230,7 +230,7 @@ import TimerProtocol
     #","warnings":[],"message":{"text":"Wrap\u000aup","sentAt":1764480001.25},"#
     + #""signal":{"kind":"flash","sentAt":1764480002}"#
 
-  @Test func `tells what the one who speaks is shown, and the laps`() {
+  @Test func `has the speaker's message and signal, and the laps`() {
     #expect(
       ServerMessage.snapshot(.lapped, [reading]).json
         .hasSuffix(Self.speaker + #","run":3,"laps":[1.5,3.000001]}]}"#))

@@ -6,7 +6,7 @@ import WebSocketTransport
 @Suite struct `The rules of access` {
   private let rules: AccessRules = {
     var rules = AccessRules()
-    _ = rules.takeHost("timer.studio") && rules.takeOrigin("https://show.example")
+    _ = rules.addHost("timer.studio") && rules.addOrigin("https://show.example")
     return rules
   }()
 
@@ -21,7 +21,7 @@ import WebSocketTransport
   func `take an origin as browsers send it`(_ told: String, _ sent: String) {
     var rules = AccessRules()
 
-    let isTaken = rules.takeOrigin(told)
+    let isTaken = rules.addOrigin(told)
 
     #expect(isTaken)
     let headers = ["host": "localhost", "origin": sent]
@@ -37,7 +37,7 @@ import WebSocketTransport
   func `take nothing else for an origin`(_ told: String) {
     var rules = AccessRules()
 
-    let isTaken = rules.takeOrigin(told)
+    let isTaken = rules.addOrigin(told)
 
     #expect(!isTaken)
   }
@@ -49,7 +49,7 @@ import WebSocketTransport
   func `take nothing for a name that browsers send otherwise`(_ told: String) {
     var rules = AccessRules()
 
-    let isTaken = rules.takeHost(told)
+    let isTaken = rules.addHost(told)
 
     #expect(!isTaken)
   }
@@ -58,7 +58,7 @@ import WebSocketTransport
   func `take a name in any spelling`(_ told: String) {
     var rules = AccessRules()
 
-    let isTaken = rules.takeHost(told)
+    let isTaken = rules.addHost(told)
 
     #expect(isTaken)
     for host in [told, told.uppercased(), "\(told):8080"] {
@@ -117,7 +117,7 @@ import WebSocketTransport
     #expect(isRefused(host: "localhost:8080", origin: origin))
   }
 
-  @Test func `know programs, which tell no origin`() {
+  @Test func `accept programs, which send no Origin`() {
     #expect(!isRefused(host: "localhost:8080"))
   }
 }

@@ -4,7 +4,7 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-@Suite struct `A button box that can only open a URL` {
+@Suite struct `A change by GET` {
   private func bench() -> HubBench { HubBench.withTokens { $0.allowsGet = true } }
 
   private func press(
@@ -33,7 +33,7 @@ import WebSocketTransport
     #expect(timer?["warnings"] as? [Double] == [60, 10])
   }
 
-  @Test func `shows the one who speaks a line`() {
+  @Test func `sends the speaker a message`() {
     var bench = bench()
 
     let response = press("stage/message", [QueryItem("text", "Wrap up")], on: &bench)
@@ -73,7 +73,7 @@ import WebSocketTransport
       bench.ask(#"{"command":"get","timer":"stage"}"#, token: "stage").timer?.status == "running")
   }
 
-  @Test func `needs a token, though strangers may do everything`() {
+  @Test func `needs a token, though visitors without one may do everything`() {
     var bench = HubBench.withTokens(anonymous: .control) { $0.allowsGet = true }
 
     let response = press("stage/pause", token: nil, on: &bench)
@@ -129,7 +129,7 @@ import WebSocketTransport
     ["x-purpose": "prefetch"], ["x-moz": "prefetch"], ["purpose": "x, prerender"],
     ["sec-purpose": "prefetch", "sec-fetch-site": "none"],
   ])
-  func `presses nothing when a browser only looks ahead`(_ headers: [String: String]) {
+  func `changes nothing in a prefetch of a browser`(_ headers: [String: String]) {
     var bench = bench()
 
     let response = press("stage/pause", headers: headers, on: &bench)
@@ -145,19 +145,19 @@ import WebSocketTransport
   @Test(arguments: [
     ["sec-purpose": ""], ["purpose": "navigate"], ["x-moz": "1"], ["sec-fetch-dest": "document"],
   ])
-  func `presses when somebody opens the page`(_ headers: [String: String]) {
+  func `changes a timer when a person opens the URL`(_ headers: [String: String]) {
     var bench = bench()
 
     #expect(press("stage/pause", headers: headers, on: &bench).status == 200)
   }
 
-  @Test func `lets browsers look ahead at what changes nothing`() {
+  @Test func `allows prefetches of URLs that change nothing`() {
     var bench = bench()
 
     #expect(press("stage", headers: ["sec-purpose": "prefetch"], on: &bench).status == 200)
   }
 
-  @Test func `presses once under one name, however often the page is loaded`() {
+  @Test func `changes once with one requestId, however often the URL is loaded`() {
     var bench = bench()
     let fields = [QueryItem("seconds", "60"), QueryItem("requestId", "r-1")]
 
@@ -176,7 +176,7 @@ import WebSocketTransport
     [QueryItem("seconds", "1"), QueryItem("timer", "kitchen")],
     [QueryItem("seconds", "1"), QueryItem("command", "remove")],
   ])
-  func `is told what makes no sense`(_ fields: [QueryItem]) {
+  func `gets an error for a query that makes no sense`(_ fields: [QueryItem]) {
     var bench = bench()
 
     let response = press("stage/addRemainingTime", fields, on: &bench)

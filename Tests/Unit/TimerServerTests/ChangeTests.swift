@@ -19,7 +19,7 @@ import TimerCore
     #expect(bench.heard(by: subscriber) == ["started tea 5"])
   }
 
-  @Test func `is answered to the one who asked before all are shown it`() {
+  @Test func `is answered before it is broadcast`() {
     var bench = HubBench.make()
     let subscriber = bench.subscriber()
 
@@ -42,7 +42,7 @@ import TimerCore
     (#"{"command":"remove","timer":"tea"}"#, "removed tea"),
     (#"{"command":"finishAll"}"#, "finished tea 290"),
   ])
-  func `is shown once, with its cause, to all who hear the timer`(_ json: String, _ shown: String) {
+  func `is shown once, with its cause, to all subscribers`(_ json: String, _ shown: String) {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
     let one = bench.subscriber()
@@ -57,7 +57,7 @@ import TimerCore
     #expect(bench.heard(by: other) == [])
   }
 
-  @Test func `is shown once to who hears the timer and all`() {
+  @Test func `is shown once to a subscriber of the timer and of all`() {
     var bench = HubBench.make()
     let connection = bench.subscriber(to: "tea")
     bench.send(#"{"id":1,"command":"subscribe","timers":"*","interval":0}"#, from: connection)
@@ -119,7 +119,7 @@ import TimerCore
     #expect(reply.error?["retryable"] as? Bool == false)
   }
 
-  @Test func `that goes too far is told how far it may go`() {
+  @Test func `that goes too far gets the limit in its error`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
 
@@ -130,7 +130,7 @@ import TimerCore
   }
 
   @Test(arguments: [("1e999", 31_535_700), ("-1e999", -300)] as [(String, Double)])
-  func `by more than any timer bears is told how far it may go`(
+  func `by more than any timer allows gets the limit in its error`(
     _ seconds: String, _ limit: Double
   ) {
     var bench = HubBench.make()
@@ -143,7 +143,7 @@ import TimerCore
     #expect(reply.error?.number("limit") == limit)
   }
 
-  @Test func `by less than any timer bears ends it when clamped`() {
+  @Test func `by less than any timer allows ends it when clamped`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
 
@@ -257,7 +257,7 @@ import TimerCore
     #expect(reply.timer?.status == "paused")
   }
 
-  @Test func `takes down what was built on it, though that comes to the disk later`() {
+  @Test func `rolls back changes built on it, though they come to the disk later`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
     let connection = bench.subscriber()
@@ -276,7 +276,7 @@ import TimerCore
     #expect(bench.ask(#"{"command":"get","timer":"tea"}"#).timer?.status == "running")
   }
 
-  @Test func `takes nothing down that was decided after it was told`() {
+  @Test func `rolls back nothing that was decided after it was reported`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
     let connection = bench.connect()
@@ -318,7 +318,7 @@ import TimerCore
     #expect(bench.heard(by: connection) == ["storageFailed 1", "ok 2"])
   }
 
-  @Test func `keeps time running for who looks on`() {
+  @Test func `keeps sending ticks to subscribers`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":300}"#)
     let subscriber = bench.subscriber(every: "1")
@@ -331,7 +331,7 @@ import TimerCore
     #expect(bench.heard(by: subscriber) == ["tick tea 299", "tick tea 298"])
   }
 
-  @Test func `is told to the log, not to the client, with the disk's words`() {
+  @Test func `puts the disk's error into the log, not into the reply`() {
     var bench = HubBench.make()
     let connection = bench.connect()
     bench.send(#"{"id":1,"command":"start","timer":"tea","duration":300}"#, from: connection)

@@ -18,7 +18,7 @@ import WebSocketTransport
     #expect(hello.number("now") == 1_764_480_000.25)
   }
 
-  @Test func `hears nothing more unasked`() {
+  @Test func `receives nothing more unasked`() {
     var bench = HubBench.make()
     let connection = bench.connect()
 
@@ -59,7 +59,7 @@ import WebSocketTransport
     #expect(bench.heard(by: connection) == ["hello", "subscribed tea 300"])
   }
 
-  @Test func `is told that there is nothing yet`() {
+  @Test func `receives an empty snapshot while there are no timers`() {
     var bench = HubBench.make()
 
     let connection = bench.connect([QueryItem("timer", "tea")])
@@ -86,7 +86,7 @@ import WebSocketTransport
       "badRequest"
     ),
   ])
-  func `is told of an address that asks for nothing that could be done`(
+  func `receives an error for a query that can't be served`(
     _ query: [QueryItem], _ code: String
   ) {
     var bench = HubBench.make()
@@ -152,7 +152,7 @@ import WebSocketTransport
     #expect(state.status == "paused")
   }
 
-  @Test func `are left out for those who are gone`() {
+  @Test func `are left out for connections that are gone`() {
     var bench = HubBench.make()
     let connection = bench.connect()
     bench.send(#"{"id":1,"command":"start","timer":"tea","duration":5}"#, from: connection)
@@ -163,7 +163,7 @@ import WebSocketTransport
     #expect(bench.ask(#"{"command":"get","timer":"tea"}"#).isOK == true)
   }
 
-  @Test func `tell time at arrival and at leaving to who asks for the clock`() throws {
+  @Test func `to a clock request have the times of arrival and departure`() throws {
     var bench = HubBench.make()
     let connection = bench.connect()
     bench.send(#"{"id":1,"command":"start","timer":"tea","duration":5}"#, from: connection)
@@ -208,7 +208,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `A visitor who may only look` {
+@Suite struct `A visitor with the role view` {
   @Test(arguments: [
     #"{"id":1,"command":"start","timer":"tea","duration":5}"#,
     #"{"id":1,"command":"update","timer":"tea","title":"x"}"#, #"{"id":1,"command":"pause"}"#,
@@ -227,7 +227,7 @@ import WebSocketTransport
     #expect(bench.pendingWrites.isEmpty)
   }
 
-  @Test func `may look`() {
+  @Test func `may read`() {
     var bench = HubBench.make(role: .view)
     let connection = bench.connect()
 
@@ -242,7 +242,7 @@ import WebSocketTransport
       ])
   }
 
-  @Test func `is told its role`() {
+  @Test func `receives its role`() {
     var bench = HubBench.make(role: .view)
 
     let connection = bench.connect()

@@ -8,23 +8,23 @@ import WebSocketTransport
 @Suite struct `A budget of work` {
   private let limits = RequestBudget.Limits(perSecond: 4, refusalsMax: 100)
 
-  @Test func `is taken by what a request costs`() {
+  @Test func `is charged with the cost of a request`() {
     var budget = RequestBudget(limits, at: 0)
 
-    #expect(budget.take(cost: 15, at: 0) == .granted)
-    #expect(budget.take(cost: 6, at: 0) == .refused)
-    #expect(budget.take(cost: 5, at: 0) == .granted)
-    #expect(budget.take(at: 0) == .refused)
+    #expect(budget.consume(cost: 15, at: 0) == .granted)
+    #expect(budget.consume(cost: 6, at: 0) == .refused)
+    #expect(budget.consume(cost: 5, at: 0) == .granted)
+    #expect(budget.consume(at: 0) == .refused)
   }
 
   @Test func `grants what is above the burst once that is whole, and makes a bounded debt`() {
     var budget = RequestBudget(limits, at: 0)
 
-    #expect(budget.take(cost: 5_000, at: 0) == .granted)
-    #expect(budget.take(at: 5) == .refused)
-    #expect(budget.take(at: 5.25) == .granted)
-    #expect(budget.take(cost: 5_000, at: 10) == .refused)
-    #expect(budget.take(cost: 5_000, at: 11) == .granted)
+    #expect(budget.consume(cost: 5_000, at: 0) == .granted)
+    #expect(budget.consume(at: 5) == .refused)
+    #expect(budget.consume(at: 5.25) == .granted)
+    #expect(budget.consume(cost: 5_000, at: 10) == .refused)
+    #expect(budget.consume(cost: 5_000, at: 11) == .granted)
   }
 
   @Test func `can be charged for what has been done already`() {
@@ -67,7 +67,7 @@ import WebSocketTransport
     #expect(replies == ["ok 1", "rateLimited 2", "ok 3"])
   }
 
-  @Test func `is told apart from a short one`() {
+  @Test func `is distinguished from a cheap one`() {
     var bench = bench(100)
     let connection = bench.connect()
 
@@ -188,7 +188,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `Those who come by one address` {
+@Suite struct `Connections of one address` {
   @Test func `have together no more than ten times what one has`() {
     var bench = HubBench.make { $0.requests.perSecond = 10 }
     let crowd = (0..<40).map { _ in bench.connect() }
@@ -207,7 +207,7 @@ import WebSocketTransport
     #expect(bench.heard(by: other).last == "ok 1")
   }
 
-  @Test func `are told so, and served again a little later`() {
+  @Test func `are refused with rateLimited, and served again a little later`() {
     var bench = HubBench.make { $0.requests.perSecond = 20 }
     let crowd = (0..<14).map { _ in bench.connect() }
     for connection in crowd {
@@ -253,7 +253,7 @@ import WebSocketTransport
     #expect(bench.heard(by: clients[4_999]) == ["hello", "subscribed"])
   }
 
-  @Test func `are turned back for a while when they bring nothing but wrong tokens`() throws {
+  @Test func `are rejected for a while after many wrong tokens`() throws {
     var bench = HubBench.withTokens()
     let thief = bench.connect(token: "wall")
     for _ in 0..<1_100 {
@@ -279,7 +279,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `Costly work` {
+@Suite struct `Costly work in the fair queue` {
   /// A list of this many takes 1.9 ms by the hub's reckoning, so that six of them are a row.
   private func bench() -> HubBench {
     var bench = HubBench.make { $0.timersMax = 1_000 }
@@ -364,7 +364,7 @@ import WebSocketTransport
     #expect(later > 0)
   }
 
-  @Test func `comes behind no change of the same connection that is told to all`() {
+  @Test func `is not overtaken by a later change of the same connection`() {
     var bench = bench()
     for _ in 0..<10 { bench.send(#"{"command":"list"}"#, from: bench.connect()) }
     let other = bench.subscriber(to: "tea")
@@ -381,24 +381,24 @@ import WebSocketTransport
     #expect(bench.heard(by: other) == ["started tea 0"])
     bench.advance(1)
     #expect(bench.heard(by: one) == ["ok 4", "ok 5"])
-    #expect(bench.hub.turns.isEmpty)
+    #expect(bench.hub.workQueue.isEmpty)
   }
 
-  @Test func `of those who have gone is passed over, a few at a time`() {
+  @Test func `of closed connections is skipped, a few at a time`() {
     var bench = bench()
     let gone = (0..<200).map { _ in bench.connect() }
     for connection in gone { bench.send(#"{"command":"list"}"#, from: connection) }
     for connection in gone { bench.disconnect(connection) }
 
     bench.jump(1)
-    let isDoneAtOnce = bench.hub.turns.isEmpty
+    let isDoneAtOnce = bench.hub.workQueue.isEmpty
     bench.advance(0.001)
 
     #expect(!isDoneAtOnce)
-    #expect(bench.hub.turns.isEmpty)
+    #expect(bench.hub.workQueue.isEmpty)
   }
 
-  @Test func `is forgotten with whoever asked for it, and holds nobody back for ever`() {
+  @Test func `is dropped with its connection, and pauses no connection for ever`() {
     var bench = HubBench.make {
       $0.timersMax = 1_000
       $0.repliesMax = 4
@@ -408,19 +408,19 @@ import WebSocketTransport
     let patient = bench.connect()
     for _ in 0..<14 { bench.send(#"{"command":"list"}"#, from: gone) }
     for _ in 0..<12 { bench.send(#"{"command":"list"}"#, from: patient) }
-    #expect(bench.heldBack == [gone, patient])
+    #expect(bench.pausedConnections == [gone, patient])
 
     bench.disconnect(gone)
     bench.advance(1)
 
-    #expect(bench.hub.heldBack.isEmpty)
+    #expect(bench.hub.pausedConnections.isEmpty)
     #expect(bench.messages(to: patient).count { $0.timers.count == 600 } == 12)
-    #expect(bench.hub.turns.isEmpty)
+    #expect(bench.hub.workQueue.isEmpty)
   }
 }
 
-@Suite struct `What a connection heard before` {
-  @Test func `is forgotten of the oldest, however many names it goes through`() throws {
+@Suite struct `The replay history of a connection` {
+  @Test func `drops its oldest entries, however many names it goes through`() throws {
     let session = Session(
       id: ConnectionID(1), address: "192.0.2.7", network: "192.0.2.7",
       grant: Grant(anonymous: .view), budget: RequestBudget(RequestBudget.Limits(), at: 0))
@@ -432,50 +432,50 @@ import WebSocketTransport
     }
 
     let kept = ids.indices.filter {
-      session.followedRevision(of: ids[$0], published: 9_999) == $0
+      session.deliveredRevision(of: ids[$0], published: 9_999) == $0
     }
     #expect((1_000...2_000).contains(kept.count))
     #expect(kept == Array(ids.indices.suffix(kept.count)))
   }
 }
 
-@Suite struct `Turns` {
+@Suite struct `Turns of the fair queue` {
   private let payers = (0..<3).map { Payer.visitors(network: "192.0.2.\($0)") }
 
-  @Test func `go round, and are each payer's in its order`() {
-    var turns = TurnQueue<Int>(at: 0)
-    for number in 0..<9 { turns.append(number, of: payers[number / 3]) }
+  @Test func `rotate over the payers, in order for each of them`() {
+    var workQueue = FairWorkQueue<Int>(at: 0)
+    for number in 0..<9 { workQueue.append(number, of: payers[number / 3]) }
 
-    let first = (0..<4).compactMap { _ in turns.takeNext(at: 0) }
+    let first = (0..<4).compactMap { _ in workQueue.popNext(at: 0) }
 
     #expect(first == [0, 3, 6, 1])
-    #expect(turns.removeAll() == [4, 7, 2, 5, 8])
-    #expect(turns.isEmpty)
+    #expect(workQueue.removeAll() == [4, 7, 2, 5, 8])
+    #expect(workQueue.isEmpty)
   }
 
   @Test func `are given no credit for the time that work took`() {
-    var turns = TurnQueue<Int>(at: 0)
-    turns.append(1, of: payers[0])
+    var workQueue = FairWorkQueue<Int>(at: 0)
+    workQueue.append(1, of: payers[0])
 
-    turns.spend(0.006, at: 0)
-    turns.spend(0.006, at: 0)
-    turns.endWork(at: 0.05)
+    workQueue.spend(0.006, at: 0)
+    workQueue.spend(0.006, at: 0)
+    workQueue.endWork(at: 0.05)
 
     // 10 ms were there, and 50 ms were taken.
-    #expect(turns.next == 0.130002)
-    #expect(turns.takeNext(at: 0.13) == nil)
-    #expect(turns.takeNext(at: 0.130002) == 1)
+    #expect(workQueue.next == 0.130002)
+    #expect(workQueue.popNext(at: 0.13) == nil)
+    #expect(workQueue.popNext(at: 0.130002) == 1)
   }
 
   @Test func `cost what work was expected to take where it was quicker`() {
-    var turns = TurnQueue<Int>(at: 0)
-    turns.append(1, of: payers[0])
+    var workQueue = FairWorkQueue<Int>(at: 0)
+    workQueue.append(1, of: payers[0])
 
-    turns.spend(0.02, at: 0)
-    turns.endWork(at: 0.004)
+    workQueue.spend(0.02, at: 0)
+    workQueue.endWork(at: 0.004)
 
-    #expect(turns.next == 0.024002)
-    #expect(!turns.isMeasuring)
+    #expect(workQueue.next == 0.024002)
+    #expect(!workQueue.isMeasuring)
   }
 }
 
@@ -508,7 +508,8 @@ import WebSocketTransport
   @Test(arguments: [
     ("0.36", 0.35), ("0.1249", 0.1), ("0.125", 0.15), ("0.1001", 0.1), ("3599.99", 3_600),
   ])
-  func `gets the nearest interval of a few, and is told it`(_ wish: String, _ given: Double) {
+  func `gets the nearest supported interval, which the reply names`(_ wish: String, _ given: Double)
+  {
     var bench = HubBench.make()
     bench.start(1)
     let connection = bench.connect()
@@ -521,7 +522,7 @@ import WebSocketTransport
   }
 
   @Test(arguments: ["0", "0.1", "0.25", "1", "3600"])
-  func `keeps an interval that is one of them, without a word`(_ interval: String) {
+  func `keeps a supported interval, which the reply leaves out`(_ interval: String) {
     var bench = HubBench.make()
     let connection = bench.connect()
     _ = bench.heard(by: connection)
@@ -560,7 +561,7 @@ import WebSocketTransport
     #expect(bench.hub.channels.commonTickChannels.isEmpty)
   }
 
-  @Test func `hears at each interval what has changed since another one's tick`() {
+  @Test func `receives at each interval the changes since another interval's tick`() {
     var bench = HubBench.make()
     bench.start(2)
     let quick = bench.subscriber(to: "*", every: "0.1")
@@ -595,7 +596,7 @@ import WebSocketTransport
     return bench.messages(to: connection).first
   }
 
-  @Test func `at an interval of nobody else's are bounded, and told what would be right`() {
+  @Test func `at an interval of a single payer are bounded, and the error names the remedy`() {
     var bench = bench()
     let one = bench.connect()
     let other = bench.connect()
@@ -608,7 +609,7 @@ import WebSocketTransport
     #expect(reply(subscribe(0..<1, every: "0"), from: other, &bench)?.isOK == true)
   }
 
-  @Test func `are free where somebody has them`() {
+  @Test func `are free where the interval is already in use`() {
     var bench = bench()
 
     for _ in 0..<250 {
@@ -617,7 +618,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func `are another address' own`() {
+  @Test func `are bounded separately for another address`() {
     var bench = bench()
     _ = reply(subscribe(0..<10, every: "0.1"), from: bench.connect(), &bench)
     let elsewhere = bench.connect(Handshake(peerAddress: "192.0.2.7"))

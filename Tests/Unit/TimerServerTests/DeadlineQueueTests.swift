@@ -26,7 +26,7 @@ import TimerCore
         queue.set(key, nil)
         model[key] = nil
       default:
-        let due = queue.takeDue(at: instant)
+        let due = queue.popDue(at: instant)
         let expected = model.values.min().flatMap { $0 <= instant ? $0 : nil }
         #expect(due?.instant == expected)
         if let due {
@@ -38,12 +38,12 @@ import TimerCore
     }
   }
 
-  @Test func `gives all that is due, earliest first`() {
+  @Test func `returns all that is due, earliest first`() {
     var queue = DeadlineQueue<Int>()
     for key in [5, 1, 4, 2, 3] { queue.set(key, instant(key)) }
 
     var taken: [Int] = []
-    while let due = queue.takeDue(at: instant(4)) { taken.append(due.key) }
+    while let due = queue.popDue(at: instant(4)) { taken.append(due.key) }
 
     #expect(taken == [1, 2, 3, 4])
     #expect(queue.first == instant(5))
@@ -65,6 +65,6 @@ import TimerCore
     queue.remove("a")
 
     #expect(queue.first == nil)
-    #expect(queue.takeDue(at: instant(9)) == nil)
+    #expect(queue.popDue(at: instant(9)) == nil)
   }
 }

@@ -3,15 +3,15 @@ import TimerStorage
 
 @testable import TimerServer
 
-@Suite struct `What the disk has told` {
-  private func stored(_ tickets: ClosedRange<UInt64>) -> DiskNote {
+@Suite struct `A backlog of storage events` {
+  private func stored(_ tickets: ClosedRange<UInt64>) -> DiskEvent {
     .stored(tickets.map { WriteReport(ticket: $0, result: .success(())) })
   }
 
   /// The tickets of each piece; an empty one for what is no report.
   private func pieces(_ backlog: inout DiskBacklog) -> [[UInt64]] {
     var pieces: [[UInt64]] = []
-    while let note = backlog.takeFirst() {
+    while let note = backlog.popFirst() {
       if case .stored(let reports) = note {
         pieces.append(reports.map(\.ticket))
       } else {
@@ -21,7 +21,7 @@ import TimerStorage
     return pieces
   }
 
-  @Test func `comes in pieces of a few, in its order`() {
+  @Test func `is handled in small batches, in order`() {
     var backlog = DiskBacklog()
 
     backlog.append([stored(1...3), stored(4...22)])
@@ -31,10 +31,10 @@ import TimerStorage
     #expect(pieces.flatMap(\.self) == Array(1...22))
   }
 
-  @Test func `keeps its place before what is told later`() {
+  @Test func `is handled before later events`() {
     var backlog = DiskBacklog()
     backlog.append([stored(1...20)])
-    _ = backlog.takeFirst()
+    _ = backlog.popFirst()
 
     backlog.append([.external([]), stored(21...22)])
     let pieces = pieces(&backlog)
@@ -42,18 +42,18 @@ import TimerStorage
     #expect(pieces == [Array(9...16), Array(17...20), [], [21, 22]])
   }
 
-  @Test func `is empty when all was heard, and when nothing was told`() {
+  @Test func `is empty when all events were handled, and without events`() {
     var backlog = DiskBacklog()
     backlog.append([.stored([])])
     #expect(backlog.isEmpty)
 
     backlog.append([stored(1...9)])
-    _ = backlog.takeFirst()
+    _ = backlog.popFirst()
     #expect(!backlog.isEmpty)
-    _ = backlog.takeFirst()
+    _ = backlog.popFirst()
 
     #expect(backlog.isEmpty)
-    let next = backlog.takeFirst()
+    let next = backlog.popFirst()
     #expect(next.map { _ in true } == nil)
   }
 }

@@ -3,7 +3,7 @@ import TimerCore
 import WebSocketTransport
 
 @Suite struct `The end of a countdown` {
-  @Test func `is told once, with its instant`() throws {
+  @Test func `is sent once, with its instant`() throws {
     var bench = HubBench.make()
     let subscriber = bench.subscriber()
     bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
@@ -31,7 +31,7 @@ import WebSocketTransport
     #expect(end?.number("endedAt") == 1_764_480_005.25)
   }
 
-  @Test func `is not told before it is stored`() {
+  @Test func `is not sent before it is stored`() {
     var bench = HubBench.make()
     let subscriber = bench.subscriber()
     bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
@@ -45,7 +45,7 @@ import WebSocketTransport
     #expect(bench.heard(by: subscriber) == ["ended tea 0"])
   }
 
-  @Test func `is told once though the disk refused it at first`() {
+  @Test func `is sent once though the disk refused it at first`() {
     var bench = HubBench.make()
     let subscriber = bench.subscriber()
     bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
@@ -237,7 +237,7 @@ import WebSocketTransport
     #expect(state?.status == "paused")
   }
 
-  @Test func `tells no end that was told`() {
+  @Test func `sends no end that was sent before`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
     bench.advance(10)
@@ -280,7 +280,7 @@ import WebSocketTransport
     return bench.restarted(after: 8)
   }
 
-  @Test func `is told right after the restart, as late`() throws {
+  @Test func `is sent right after the restart, marked late`() throws {
     var bench = restarted()
     let connection = bench.connect(Self.query)
     let early = bench.heard(by: connection)
@@ -294,7 +294,7 @@ import WebSocketTransport
     #expect(messages.last?.number("endedAt") == 1_764_480_005.25)
   }
 
-  @Test func `is told to those who come within the minute`() {
+  @Test func `is sent to clients that connect within a minute`() {
     var bench = restarted()
     bench.store()
     bench.advance(59)
@@ -306,7 +306,7 @@ import WebSocketTransport
     #expect(messages.last?["late"] as? Bool == true)
   }
 
-  @Test func `is not told to those who come later`() {
+  @Test func `is not sent to clients that connect later`() {
     var bench = restarted()
     bench.store()
     bench.advance(60.000001)
@@ -316,7 +316,7 @@ import WebSocketTransport
     #expect(bench.messages(to: connection).dropFirst().map(\.cause) == ["subscribed"])
   }
 
-  @Test func `is told once to each`() {
+  @Test func `is sent once to each client`() {
     var bench = restarted()
     bench.store()
     let connection = bench.connect(Self.query)
@@ -329,7 +329,7 @@ import WebSocketTransport
     #expect(!bench.heard(by: connection).contains { $0.hasPrefix("ended") })
   }
 
-  @Test func `is not told to who hears other timers`() {
+  @Test func `is not sent to subscribers of other timers`() {
     var bench = restarted()
     bench.store()
 
@@ -338,7 +338,7 @@ import WebSocketTransport
     #expect(bench.heard(by: connection) == ["hello", "subscribed"])
   }
 
-  @Test func `costs those who come for another timer nothing`() {
+  @Test func `costs subscribers of another timer nothing`() {
     func cost(_ ended: Int) -> Duration {
       var bench = HubBench.make(timersMax: 5_000)
       for number in 0..<ended {
@@ -352,7 +352,7 @@ import WebSocketTransport
     #expect(cost(2_000) < cost(1) * 8)
   }
 
-  @Test func `is told once over several restarts`() {
+  @Test func `is sent once over several restarts`() {
     var bench = restarted()
     bench.store()
     let connection = bench.connect(Self.query)
@@ -368,7 +368,7 @@ import WebSocketTransport
     #expect(!again.heard(by: other).contains { $0.hasPrefix("ended") })
   }
 
-  @Test func `is told by a later server when nobody heard it`() {
+  @Test func `is sent by a later server when no client received it`() {
     var bench = restarted()
     bench.store()
 

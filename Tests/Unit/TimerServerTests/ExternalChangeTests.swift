@@ -46,7 +46,7 @@ import TimerStorage
     #expect(bench.pendingWrites.isEmpty)
   }
 
-  @Test func `may be of what the one who speaks is shown, or of laps`() throws {
+  @Test func `may be of the speaker's message, or of laps`() throws {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea"}"#)
     var record = try #require(bench.records.values.first)
@@ -77,7 +77,7 @@ import TimerStorage
     #expect(bench.ask(#"{"command":"get","timer":"tea"}"#).code == "unknownTimer")
   }
 
-  @Test func `that damages it leaves the timer, and is told to who asks for the health`() throws {
+  @Test func `that damages it leaves the timer, and is reported by the health probe`() throws {
     var (bench, _) = try stored()
 
     bench.damage("tea.json")

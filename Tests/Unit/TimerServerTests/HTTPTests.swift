@@ -128,7 +128,7 @@ import WebSocketTransport
     #expect(bench.http("POST", "/api/timers/tea/start").status == 429)
   }
 
-  @Test func `refuses with 403 a change by who may only look`() {
+  @Test func `refuses with 403 a change by the role view`() {
     var bench = HubBench.make(role: .view)
 
     #expect(bench.http("POST", "/api/timers/tea/start").status == 403)
@@ -141,7 +141,7 @@ import WebSocketTransport
     ("DELETE", "/metrics", "GET, HEAD"), ("PUT", "/readyz", "GET, HEAD"),
     ("OPTIONS", "/metrics", "GET, HEAD"),
   ])
-  func `refuses with 405 another method, and tells which would do`(
+  func `refuses with 405 another method, with the allowed ones`(
     _ method: String, _ path: String, _ allow: String
   ) {
     var bench = started()
@@ -339,7 +339,7 @@ import WebSocketTransport
     #expect(text.hasSuffix("\n"))
   }
 
-  @Test func `lets pages of other sites read nothing but what browsers hide, and change nothing`() {
+  @Test func `refuses changes by pages of other sites, and serves their reads`() {
     var bench = started()
     let headers = ["host": "localhost:8080", "origin": "http://evil.example"]
 

@@ -3,13 +3,13 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-@Suite struct `Who watches over the server` {
+@Suite struct `A health probe` {
   private func status(_ response: HTTPResponse) -> String {
     String(decoding: response.body, as: UTF8.self)
   }
 
   @Test(arguments: ["/healthz", "/readyz"], ["GET", "HEAD", "OPTIONS"])
-  func `may know it by any name`(_ path: String, _ method: String) {
+  func `may use any Host`(_ path: String, _ method: String) {
     var bench = HubBench.make()
 
     for headers in [
@@ -24,7 +24,7 @@ import WebSocketTransport
     #expect(bench.refusals.isEmpty)
   }
 
-  @Test func `learns nothing more under a foreign one`() {
+  @Test func `gets only the status under a foreign Host`() {
     var bench = HubBench.make()
     bench.damage("secret name.json")
     bench.trouble("the disk is full")
@@ -41,7 +41,7 @@ import WebSocketTransport
     #expect(bench.http("GET", "/metrics", headers: foreign).status == 403)
   }
 
-  @Test func `is told by OPTIONS too that it is not ready`() {
+  @Test func `gets 503 by OPTIONS too when the server is not ready`() {
     var bench = HubBench.make()
     bench.trouble("the disk is full")
 
@@ -49,7 +49,7 @@ import WebSocketTransport
     #expect(bench.http("OPTIONS", "/healthz").status == 200)
   }
 
-  @Test func `is answered, however many others of its address ask`() {
+  @Test func `is answered, however many requests its address sends`() {
     var bench = HubBench.make { $0.httpRequests.perSecond = 2 }
     for _ in 1...50 { _ = bench.http("GET", "/api/timers") }
 
@@ -61,14 +61,14 @@ import WebSocketTransport
     #expect(bench.http("GET", "/api/timers").status == 429)
   }
 
-  @Test func `takes no request away from others of its address`() {
+  @Test func `uses no request budget of its address`() {
     var bench = HubBench.make { $0.httpRequests.perSecond = 2 }
     for _ in 1...50 { _ = bench.http("GET", "/healthz") }
 
     #expect(bench.http("GET", "/api/timers").status == 200)
   }
 
-  @Test func `is told no more than the status for a token that is not known`() {
+  @Test func `gets only the status with an unknown token`() {
     var bench = HubBench.withTokens()
     bench.trouble("the disk is full")
 
@@ -83,7 +83,7 @@ import WebSocketTransport
     #expect(bench.http("GET", "/metrics", headers: bearer("removed")).status == 401)
   }
 
-  @Test func `is told that it is well when its address has sent too much`() {
+  @Test func `gets ok when its address is rate limited`() {
     var bench = HubBench.withTokens()
     for _ in 1...1_500 { _ = bench.http("GET", "/api/timers", headers: bearer("wrong")) }
     #expect(bench.http("GET", "/api/timers", headers: bearer("wall")).status == 429)

@@ -24,15 +24,15 @@ struct HubBench {
   /// How the hub ended connections.
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
   /// Connections that are not to be read.
-  private(set) var heldBack: Set<ConnectionID> = []
-  private(set) var responses: [RequestID: HTTPResponse] = [:]
+  private(set) var pausedConnections: Set<ConnectionID> = []
+  private(set) var responses: [HTTPRequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
   private(set) var pendingWrites: [TimerWrite] = []
   /// What is on the disk.
   private(set) var records: [TimerID: TimerRecord]
   private(set) var server: ServerRecord
   /// The named changes that the disk knows of.
-  private var register: RequestRegister
+  private var idempotencyFile: IdempotencyFile
 
   /// Each revision that ever was on the disk.
   private(set) var durableRevisions: Set<Int> = []
@@ -50,10 +50,10 @@ struct HubBench {
 
   private init(
     _ options: HubOptions, _ clock: ClockAnchor, _ records: [TimerID: TimerRecord],
-    _ server: ServerRecord, _ requests: RequestRegister = RequestRegister()
+    _ server: ServerRecord, _ requests: IdempotencyFile = IdempotencyFile()
   ) {
     self.clock = clock
-    register = requests
+    idempotencyFile = requests
     let requests = requests.requests
     self.records = records
     self.server = server
@@ -98,11 +98,12 @@ struct HubBench {
     var options = hub.options
     options.epoch = "epoch-2"
     // As the next server reads them from the disk, on its own clock.
-    var kept = register
-    var read = RequestRegister()
+    var kept = idempotencyFile
+    var read = IdempotencyFile()
     do {
       try read.restore(
-        kept.contents(on: hub.board.clock.reading(at: now)), on: reading, by: server.lastClocks)
+        kept.contents(on: hub.timerTable.clock.reading(at: now)), on: reading, by: server.lastClocks
+      )
     } catch {
       Issue.record("what the register wrote can't be read: \(error)")
     }
@@ -178,9 +179,9 @@ extension HubBench {
   mutating func request(
     _ method: String, _ path: String, query: [QueryItem] = [], headers: [String: String] = [:],
     body: String = "", from address: String = "127.0.0.1"
-  ) -> RequestID {
+  ) -> HTTPRequestID {
     lastNumber += 1
-    let id = RequestID(lastNumber)
+    let id = HTTPRequestID(lastNumber)
     let segments = path.split(separator: "/").map(String.init)
     let request = HTTPRequest(
       method: method, path: segments, query: query, headers: headers, body: Array(body.utf8),
@@ -256,7 +257,7 @@ extension HubBench {
     records = records.mapValues { record in
       var record = record
       record.answered = record.answered.map {
-        AnsweredRequest(
+        IdempotencyRecord(
           requestId: $0.requestId, revision: $0.revision, at: Instant(Seconds(clamping: $0.at)))
       }
       return record
@@ -285,7 +286,7 @@ extension HubBench {
       durableRevisions.formUnion((record?.ends ?? []).map(\.revision))
     }
     server = write.server ?? server
-    register.note(write)
+    idempotencyFile.record(write)
   }
 }
 
@@ -358,10 +359,10 @@ extension HubBench {
       for connection in members[group] ?? [] { deliver(frame, to: connection) }
     case .join(let connection, let group): members[group, default: []].insert(connection)
     case .leave(let connection, let group): members[group]?.remove(connection)
-    case .holdBack(let connection): heldBack.insert(connection)
-    case .readOn(let connection): heldBack.remove(connection)
+    case .pauseReading(let connection): pausedConnections.insert(connection)
+    case .resumeReading(let connection): pausedConnections.remove(connection)
     case .respond(let response, let id): responses[id] = response
-    case .wake(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
+    case .setDeadline(let wait): wakeAt = wait.map { now + Seconds(microseconds: $0) }
     case .stop: isStopped = true
     case .close(let connection, let code, _):
       closeCodes[connection] = code
@@ -370,8 +371,8 @@ extension HubBench {
   }
 
   private mutating func deliver(_ frame: Frame, to connection: ConnectionID) {
-    for text in [frame.text] + frame.further {
-      frames[connection, default: []].append(Message(text, frameKey: frame.replaces))
+    for text in [frame.text] + frame.additional {
+      frames[connection, default: []].append(Message(text, frameKey: frame.replacementKey))
     }
   }
 }

@@ -28,7 +28,7 @@ import WebSocketTransport
     #expect(heard[2].timers.first?.revision == heard[1].timers.first?.revision)
   }
 
-  @Test func `are shown to those who come later, and to those who ask`() {
+  @Test func `are shown to later subscribers, and in replies`() {
     var (bench, _) = bench()
     let newcomer = bench.connect()
     _ = bench.messages(to: newcomer)
@@ -105,7 +105,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `A line to the one who speaks` {
+@Suite struct `A message to the speaker` {
   private func bench() -> HubBench {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"stage","duration":300}"#)
@@ -188,7 +188,7 @@ import WebSocketTransport
     #expect(bench.pendingWrites.isEmpty)
   }
 
-  @Test func `is another's business where a token is held to other timers`() {
+  @Test func `is forbidden where a token is limited to other timers`() {
     var bench = HubBench.withTokens()
 
     let reply = bench.ask(#"{"command":"message","timer":"stage","text":"x"}"#, token: "cook")

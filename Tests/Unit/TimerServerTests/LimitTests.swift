@@ -10,7 +10,7 @@ import WebSocketTransport
   private func verdicts(
     _ budget: inout RequestBudget, _ count: Int, at now: Instant
   ) -> [RequestBudget.Verdict] {
-    (0..<count).map { _ in budget.take(at: now) }
+    (0..<count).map { _ in budget.consume(at: now) }
   }
 
   @Test func `has a burst, and no more at once`() {
@@ -29,15 +29,15 @@ import WebSocketTransport
     #expect(verdicts(&budget, 30, at: 1_000_000).filter { $0 == .granted }.count == 20)
   }
 
-  @Test func `is enough for who keeps to the rate for ever`() {
+  @Test func `is enough for a client that keeps to the rate for ever`() {
     var budget = RequestBudget(limits, at: 0)
 
     for step in 0..<10_000 {
-      #expect(budget.take(at: Instant(Seconds(microseconds: Int64(step) * 250_000))) == .granted)
+      #expect(budget.consume(at: Instant(Seconds(microseconds: Int64(step) * 250_000))) == .granted)
     }
   }
 
-  @Test func `is exhausted for who does not stop`() {
+  @Test func `is exhausted for a client that keeps exceeding the rate`() {
     var budget = RequestBudget(limits, at: 0)
 
     let all = verdicts(&budget, 121, at: 0)
@@ -51,7 +51,7 @@ import WebSocketTransport
     var last = RequestBudget.Verdict.granted
 
     for millisecond in 0..<1_000 where last != .exhausted {
-      last = budget.take(at: Instant(Seconds(microseconds: Int64(millisecond) * 1_000)))
+      last = budget.consume(at: Instant(Seconds(microseconds: Int64(millisecond) * 1_000)))
     }
 
     #expect(last == .exhausted)
@@ -61,7 +61,7 @@ import WebSocketTransport
     var budget = RequestBudget(limits, at: 0)
     _ = verdicts(&budget, 120, at: 0)
 
-    #expect(budget.take(at: 60) == .granted)
+    #expect(budget.consume(at: 60) == .granted)
     #expect(verdicts(&budget, 100, at: 60).contains(.exhausted) == false)
   }
 
@@ -69,12 +69,12 @@ import WebSocketTransport
     var budget = RequestBudget(limits, at: 100)
     _ = verdicts(&budget, 20, at: 100)
 
-    #expect(budget.take(at: 99) == .refused)
-    #expect(budget.take(at: 100) == .refused)
+    #expect(budget.consume(at: 99) == .refused)
+    #expect(budget.consume(at: 100) == .refused)
   }
 }
 
-@Suite struct `A connection in haste` {
+@Suite struct `A connection that exceeds its request rate` {
   private func bench() -> HubBench {
     HubBench.make {
       $0.requests.perSecond = 2
@@ -82,7 +82,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func `is told so with its own id, and served again a little later`() {
+  @Test func `is refused with its own id, and served again a little later`() {
     var bench = bench()
     let connection = bench.connect()
 
@@ -134,31 +134,31 @@ import WebSocketTransport
     for _ in 1...31 { bench.send(#"{"command":"sync"}"#, from: connection) }
 
     let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(figures.contains("timersync_refusals_total{code=\"rateLimited\"} 21\n"))
-    #expect(figures.contains("timersync_dismissals_total{reason=\"rate\"} 1\n"))
+    #expect(figures.contains("timersync_requests_refused_total{code=\"rateLimited\"} 21\n"))
+    #expect(figures.contains("timersync_websocket_connections_closed_total{reason=\"rate\"} 1\n"))
   }
 }
 
-@Suite struct `A connection that waits for many replies` {
+@Suite struct `A connection with many unanswered requests` {
   private func send(_ count: Int, from connection: ConnectionID, _ bench: inout HubBench) {
     for _ in 0..<count {
       bench.send(#"{"command":"start","timer":"tea","force":true}"#, from: connection)
     }
   }
 
-  @Test func `is not read until half of them are out`() {
+  @Test func `is not read until half of them are answered`() {
     var bench = HubBench.make { $0.repliesMax = 4 }
     let connection = bench.connect()
 
     send(3, from: connection, &bench)
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
     send(1, from: connection, &bench)
-    #expect(bench.heldBack == [connection])
+    #expect(bench.pausedConnections == [connection])
     bench.store(first: 1)
-    #expect(bench.heldBack == [connection])
+    #expect(bench.pausedConnections == [connection])
     bench.store(first: 1)
 
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
     #expect(bench.closeCodes[connection] == nil)
   }
 
@@ -172,7 +172,7 @@ import WebSocketTransport
 
     let replies = Array(repeating: "ok null", count: 50) + ["ok 51"]
     #expect(bench.heard(by: connection) == ["hello"] + replies)
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
   }
 
   @Test func `is read again when the disk refuses`() {
@@ -182,7 +182,7 @@ import WebSocketTransport
 
     bench.failStore()
 
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
     #expect(bench.heard(by: connection).last == "storageFailed null")
   }
 
@@ -194,10 +194,10 @@ import WebSocketTransport
     bench.disconnect(connection)
     bench.store()
 
-    #expect(bench.hub.heldBack.isEmpty)
+    #expect(bench.hub.pausedConnections.isEmpty)
   }
 
-  @Test func `is held back though it asks for little, when the disk has much to do`() {
+  @Test func `is paused though it asks for little, when the disk has much to do`() {
     var bench = HubBench.make { $0.pendingMax = 4 }
     let many = bench.connect()
     let few = bench.connect()
@@ -206,13 +206,13 @@ import WebSocketTransport
     send(4, from: many, &bench)
     send(1, from: few, &bench)
     bench.send(#"{"id":1,"command":"list"}"#, from: reader)
-    #expect(bench.heldBack == [many, few])
+    #expect(bench.pausedConnections == [many, few])
     #expect(bench.heard(by: reader) == ["hello", "ok 1"])
     bench.store(first: 2)
-    #expect(bench.heldBack == [many, few])
+    #expect(bench.pausedConnections == [many, few])
     bench.store(first: 1)
 
-    #expect(bench.heldBack.isEmpty)
+    #expect(bench.pausedConnections.isEmpty)
   }
 
   @Test func `is counted`() {
@@ -222,16 +222,16 @@ import WebSocketTransport
     send(3, from: connection, &bench)
 
     let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(figures.contains("timersync_held_back_total 1\n"))
+    #expect(figures.contains("timersync_websocket_reading_paused_total 1\n"))
   }
 }
 
-@Suite struct `An address in haste` {
+@Suite struct `An address that exceeds its request rate` {
   private func bench() -> HubBench {
     HubBench.make { $0.httpRequests.perSecond = 2 }
   }
 
-  @Test func `is told 429 by HTTP, and when to come again`() {
+  @Test func `gets 429 with Retry-After by HTTP`() {
     var bench = bench()
 
     let statuses = (1...11).map { _ in bench.http("GET", "/api/timers").status }
@@ -279,39 +279,39 @@ import WebSocketTransport
     bench.wait(1)
 
     let figures = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(figures.contains("timersync_refusals_total{code=\"rateLimited\"} 2\n"))
+    #expect(figures.contains("timersync_requests_refused_total{code=\"rateLimited\"} 2\n"))
   }
 
-  @Test func `is forgotten when it has been calm`() {
+  @Test func `is forgotten when it has been idle`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
 
     for number in 0..<100_000 {
       let now = Instant(Seconds(microseconds: Int64(number) * 1_000))
-      let isGranted = budgets.take(for: "address \(number)", at: now)
+      let isGranted = budgets.consume(for: "address \(number)", at: now)
       #expect(isGranted)
     }
 
     #expect(budgets.count < 5_000)
   }
 
-  @Test func `is forgotten too when it was in haste once`() {
+  @Test func `is forgotten too when it exceeded the rate once`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
 
     for number in 0..<10_000 {
       let now = Instant(Seconds(microseconds: Int64(number) * 10_000))
-      for _ in 1...11 { _ = budgets.take(for: "address \(number)", at: now) }
+      for _ in 1...11 { _ = budgets.consume(for: "address \(number)", at: now) }
     }
 
     #expect(budgets.count < 5_000)
   }
 
-  @Test func `is not forgotten while it is in haste`() {
+  @Test func `is not forgotten while it exceeds the rate`() {
     var budgets = AddressBudgets(RequestBudget.Limits(perSecond: 2))
-    for _ in 1...10 { _ = budgets.take(for: "hasty", at: 0) }
+    for _ in 1...10 { _ = budgets.consume(for: "hasty", at: 0) }
 
-    for number in 0..<3_000 { _ = budgets.take(for: "address \(number)", at: 0) }
+    for number in 0..<3_000 { _ = budgets.consume(for: "address \(number)", at: 0) }
 
-    let isGranted = budgets.take(for: "hasty", at: 0)
+    let isGranted = budgets.consume(for: "hasty", at: 0)
     #expect(!isGranted)
   }
 }

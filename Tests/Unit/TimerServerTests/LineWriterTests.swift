@@ -25,7 +25,7 @@ import Testing
     #expect(read(until: "line 500\n") == (1...500).map { "line \($0)\n" }.joined())
   }
 
-  @Test func `waits for nobody, and counts what finds no room`() throws {
+  @Test func `never blocks, and counts the lines that it drops`() throws {
     let writer = LineWriter(descriptor: descriptor, bytesMax: Self.much)
     let line = String(repeating: "x", count: 999)
     let start = DispatchTime.now()
@@ -43,7 +43,7 @@ import Testing
     #expect(read(until: "more\n") == "more\n")
   }
 
-  @Test func `goes on where somebody has asked for calls that do not wait`() {
+  @Test func `works on a non-blocking descriptor`() {
     let flags = fcntl(descriptor, F_GETFL)
     #expect(fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0)
     let writer = LineWriter(descriptor: descriptor)
@@ -82,7 +82,7 @@ extension Data {
   fileprivate func contains(_ text: String) -> Bool { range(of: Data(text.utf8)) != nil }
 }
 
-@Suite struct `What is lost when it is not written` {
+@Suite struct `A line that can't be written` {
   @Test func `throws where there is no room, and where nothing is open`() throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
 

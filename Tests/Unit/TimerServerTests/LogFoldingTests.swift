@@ -2,13 +2,13 @@ import Testing
 
 @testable import TimerServer
 
-@Suite final class `Lines about peers that say the same` {
+@Suite final class `Repeated lines about peers` {
   private var folding = LogFolding()
   private let second: UInt64 = 1_000_000_000
 
   private func admits(_ line: LogLine, at now: UInt64) -> Bool { folding.admit(line, at: now) }
-  private func due(at now: UInt64) -> [String] { folding.takeDue(at: now).map(\.text) }
-  private func all() -> [String] { folding.takeAll().map(\.text) }
+  private func due(at now: UInt64) -> [String] { folding.flushDue(at: now).map(\.text) }
+  private func all() -> [String] { folding.flushAll().map(\.text) }
 
   private func line(_ level: LogLevel, _ text: String) -> LogLine {
     LogLine(level: level, text: text, isAboutPeers: true)
@@ -33,7 +33,7 @@ import Testing
     #expect(due(at: 120 * second).count == 1)
   }
 
-  @Test func `are all written for whoever looks for a fault`() {
+  @Test func `are all written at the level debug`() {
     for number in 1...3 {
       #expect(admits(line(.debug, "a frame of connection \(number)"), at: second))
     }
@@ -47,7 +47,7 @@ import Testing
     #expect(admits(wrongToken("::1"), at: 61 * second))
   }
 
-  @Test func `are told at the end, in the order of their kinds`() {
+  @Test func `are written at the end, in the order of their kinds`() {
     for _ in 1...3 {
       _ = admits(line(.error, "b"), at: 0)
       _ = admits(line(.info, "a"), at: 1)
@@ -72,7 +72,7 @@ import Testing
     ("connection 7 is closed: token a", "connection 12345 is closed: token a"),
     ("libwebsockets: wsi 0x55d: 3", "libwebsockets: wsi 0x77f: 99"),
   ])
-  func `may differ in what tells peers apart`(_ one: String, _ other: String) {
+  func `may differ in the parts that identify peers`(_ one: String, _ other: String) {
     #expect(LogFolding.template(one) == LogFolding.template(other))
   }
 
@@ -88,7 +88,7 @@ import Testing
     #expect(LogFolding.template(one) != LogFolding.template(other))
   }
 
-  @Test func `are bounded, however many kinds somebody thinks of`() {
+  @Test func `are bounded, however many kinds there are`() {
     var written = 0
     for number in 0..<(5 * LogFolding.kindsMax) {
       if admits(line(.info, "\(number)"), at: 0) { written += 1 }
@@ -120,7 +120,7 @@ import Testing
     for time in 0..<6 as Range<UInt64> {
       for text in texts { #expect(admits(.error, text, at: time)) }
     }
-    #expect(folding.takeAll() == [])
+    #expect(folding.flushAll() == [])
   }
 
   @Test func `find room, however much there is of others`() {

@@ -70,10 +70,10 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `What is told with an answer` {
+@Suite struct `The response headers for an origin` {
   private func rules(_ origins: [String] = [], hosts: [String] = []) -> AccessRules {
     var rules = AccessRules()
-    let areTaken = origins.map { rules.takeOrigin($0) } + hosts.map { rules.takeHost($0) }
+    let areTaken = origins.map { rules.addOrigin($0) } + hosts.map { rules.addHost($0) }
     #expect(!areTaken.contains(false))
     return rules
   }
@@ -104,7 +104,7 @@ import WebSocketTransport
   }
 
   @Test(arguments: ["timer.example", "Timer.Example.:8443"])
-  func `holds browsers to TLS under the server's own names`(_ host: String) {
+  func `sends HSTS under the server's own names`(_ host: String) {
     let rules = rules(hosts: ["timer.example"])
 
     #expect(
@@ -115,7 +115,7 @@ import WebSocketTransport
   }
 
   @Test(arguments: ["localhost:8443", "192.168.1.7", "[::1]", "other.example", "a.localhost", ""])
-  func `holds nobody to it under an address, localhost or a foreign name`(_ host: String) {
+  func `sends no HSTS under an address, localhost or a foreign name`(_ host: String) {
     let rules = rules(
       ["https://show.example"], hosts: ["timer.example", "localhost", "a.localhost"])
 

@@ -5,7 +5,7 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-@Suite struct `The server's own work` {
+@Suite struct `Timer crossings as work of the server` {
   private func repeating(_ count: Int, every duration: String = "0.1") -> HubBench {
     var bench = HubBench.make(timersMax: count + 1)
     for index in 0..<count {
@@ -23,7 +23,7 @@ import WebSocketTransport
     #expect(bench.pendingWrites.count == 1)
   }
 
-  @Test func `tells each crossing that fell due while the disk was slow`() {
+  @Test func `sends each crossing that fell due while the disk was slow`() {
     var bench = repeating(1)
     let client = bench.subscriber(to: "t0")
 
@@ -38,7 +38,7 @@ import WebSocketTransport
     #expect(Set(ends.compactMap { $0.timers.first?.revision }).count == 6)
   }
 
-  @Test func `tells the last of more than fifteen`() {
+  @Test func `sends the last of more than fifteen crossings`() {
     var bench = repeating(1)
     let client = bench.subscriber(to: "t0")
 
@@ -61,7 +61,7 @@ import WebSocketTransport
     #expect(bench.records.values.allSatisfy { $0.timer.revision > 1_000 })
   }
 
-  @Test func `keeps no tick and no answer waiting`() {
+  @Test func `delays no tick and no answer`() {
     var bench = repeating(1_000, every: "30")
     bench.ask(#"{"command":"start","timer":"tea","duration":300,"force":true}"#)
     bench.jump(29.5)
@@ -75,7 +75,7 @@ import WebSocketTransport
     #expect(bench.heard(by: client) == ["ok 1"])
   }
 
-  @Test func `holds back no client`() {
+  @Test func `pauses reading of no client`() {
     var bench = HubBench.make {
       $0.timersMax = 1_000
       $0.pendingMax = 100
@@ -90,7 +90,7 @@ import WebSocketTransport
     let client = bench.connect()
     bench.send(#"{"id":1,"command":"start","timer":"tea"}"#, from: client)
 
-    #expect(bench.heldBack == [])
+    #expect(bench.pausedConnections == [])
   }
 
   @Test func `adds no crossing once it stops`() {

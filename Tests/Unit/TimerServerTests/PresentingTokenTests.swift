@@ -37,7 +37,7 @@ import WebSocketTransport
   ]
 
   @Test(arguments: wrongWays)
-  func `that is wrong is told so, and closed with 1008`(_ way: (String, Handshake)) throws {
+  func `that is wrong gets an error, and close code 1008`(_ way: (String, Handshake)) throws {
     var bench = HubBench.withTokens(anonymous: .control)
 
     let connection = bench.connect(way.1)

@@ -5,7 +5,7 @@ import WebSocketTransport
 @testable import TimerServer
 
 @Suite struct `Idempotency keys` {
-  private static let book = TokenBook([.make("stage"), .make("lobby"), .make("wall", .view)])
+  private static let book = TokenTable([.make("stage"), .make("lobby"), .make("wall", .view)])
 
   private func bench() -> HubBench { HubBench.withTokens(Self.book, anonymous: .control) }
 
@@ -101,7 +101,7 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `A finishAll` {
+@Suite struct `A finishAll with an idempotency key` {
   @Test(arguments: [false, true])
   func `that found nothing ends nothing when it is sent again`(_ isOverRestart: Bool) {
     var bench = HubBench.make()
@@ -186,7 +186,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func `that subscribed before a narrower token hears no more than that allows`() {
+  @Test func `that subscribed before a narrower token receives no more than that allows`() {
     var bench = HubBench.withTokens()
     let client = bench.connect(token: "stage")
     _ = bench.heard(by: client)

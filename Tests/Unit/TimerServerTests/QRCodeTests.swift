@@ -37,7 +37,7 @@ import WebSocketTransport
 @Suite struct `A request for a QR code` {
   private let body = #"{"text":"https://timer.example/?timer=tea&token=t"}"#
 
-  @Test func `is answered by a picture that nobody keeps`() {
+  @Test func `is answered by an image that must not be cached`() {
     var bench = HubBench.make()
 
     let response = bench.http("POST", "/api/qr", body: body)
@@ -59,13 +59,13 @@ import WebSocketTransport
   }
 
   @Test(arguments: ["wall", "guest", "cook", "stage"])
-  func `may come from who may look`(_ token: String) {
+  func `is served for the role view`(_ token: String) {
     var bench = HubBench.withTokens()
 
     #expect(bench.http("POST", "/api/qr", headers: bearer(token), body: body).status == 200)
   }
 
-  @Test func `is refused to who may not`() {
+  @Test func `is refused without a valid token`() {
     var bench = HubBench.withTokens()
 
     let stranger = bench.http("POST", "/api/qr", body: body)

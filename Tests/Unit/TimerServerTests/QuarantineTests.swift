@@ -12,14 +12,14 @@ import TimerStorage
     contents.faults = [FileFault(fileName: fileName, fault: .malformed("it is empty"))]
     var quarantine = Quarantine(contents)
     #expect(quarantine.faults.count == 1)
-    return quarantine.tell(try #require(TimerID("tea")))
+    return quarantine.reportLoss(of: try #require(TimerID("tea")))
   }
 
-  @Test func `tells of a timer that was lost`() throws {
+  @Test func `reports a timer that was lost`() throws {
     #expect(try told(of: []) != nil)
   }
 
-  @Test func `says nothing to who starts a timer that the log had`() throws {
+  @Test func `reports nothing for a start of a timer that the log had`() throws {
     let timer = SharedTimer(
       id: try #require(TimerID("tea")), revision: 1,
       settings: TimerSettings(type: .countdown(300)), changedAt: 0)
@@ -31,7 +31,7 @@ import TimerStorage
   }
 }
 
-@Suite struct `What the health names` {
+@Suite struct `The quarantine in the health report` {
   private func folder(damaged count: Int, named prefix: String) -> TimerFolder.Contents {
     var contents = TimerFolder.Contents()
     contents.faults = (0..<count).compactMap { number in
@@ -62,7 +62,7 @@ import TimerStorage
     #expect(later < (firsts.min() ?? .zero) / 10, "\(later) of \(firsts)")
   }
 
-  @Test func `is what lies there now`() {
+  @Test func `lists the damaged files of the present folder`() {
     var bench = HubBench.make()
     bench.handle(.disk(.restored(folder(damaged: 2, named: "tea"))))
     #expect(files(&bench) == ["tea0.json", "tea1.json"])

@@ -33,7 +33,7 @@ private struct Crowd {
     listen()
   }
 
-  mutating func settle() {
+  mutating func finishWrites() {
     bench.advance(2)
     bench.store()
     listen()
@@ -65,11 +65,11 @@ private struct Crowd {
     }
     for message in bench.messages(to: subscriber) {
       if let removed = message.text("timer") { shown[removed] = nil }
-      for state in message.timers { note(state) }
+      for state in message.timers { record(state) }
     }
   }
 
-  private mutating func note(_ state: Message) {
+  private mutating func record(_ state: Message) {
     guard let name = state.text("timer"), let revision = state.revision else { return }
     if !bench.durableRevisions.contains(revision) { shownTooEarly.append(revision) }
     if let last = shown[name], last >= revision { shownBackwards.append(revision) }
@@ -77,13 +77,13 @@ private struct Crowd {
   }
 }
 
-@Suite struct `A crowd with a disk that fails now and then` {
+@Suite struct `Many clients with a disk that fails now and then` {
   private static let seeds: ClosedRange<UInt64> = 1...12
 
   private func crowd(_ seed: UInt64) -> Crowd {
     var crowd = Crowd(seed: seed)
     for _ in 0..<400 { crowd.act() }
-    crowd.settle()
+    crowd.finishWrites()
     return crowd
   }
 

@@ -9,18 +9,18 @@ import WebSocketTransport
 
   private func texts(_ lines: [LogLine]) -> [String] { lines.map(\.text) }
 
-  @Test func `tells the first at once, and the rest at the end of the minute`() {
+  @Test func `logs the first at once, and the rest at the end of the minute`() {
     var tally = RefusalTally()
     let reason = RefusalReason.access(.host("Timer.Example:8080"))
 
     let first = tally.add(reason)
     #expect(tally.linesDue(at: start).isEmpty)
-    let further = (1...13).map { _ in tally.add(reason) }
+    let later = (1...13).map { _ in tally.add(reason) }
 
     let advice =
-      "refused for the Host \"timer.example\"; if that is this server, start it with --host timer.example to let it in"
+      "refused for the Host \"timer.example\"; if that is this server, start it with --host timer.example to allow it"
     #expect(first == LogLine(level: .warning, text: "a request was \(advice)"))
-    #expect(further == Array(repeating: nil, count: 13))
+    #expect(later == Array(repeating: nil, count: 13))
     #expect(tally.linesDue(at: start + 59).isEmpty)
     #expect(
       texts(tally.linesDue(at: start + 60)) == ["14 requests in the last minute were \(advice)"])
@@ -58,12 +58,12 @@ import WebSocketTransport
     #expect(tally.collect().isEmpty)
   }
 
-  @Test func `tells eight names of a kind apart, and counts all others together`() {
+  @Test func `counts eight names of a kind separately, and all others together`() {
     var tally = RefusalTally()
 
     let hosts = (0..<1_000).compactMap { tally.add(.access(.host("a\($0).example"))) }
     let origins = (0..<20).compactMap { tally.add(.access(.origin("https://o\($0).example"))) }
-    let other = tally.add(.hasteOfAddress)
+    let other = tally.add(.addressRate)
 
     #expect(hosts.count == 8)
     #expect(origins.count == 8)
@@ -71,8 +71,8 @@ import WebSocketTransport
     let lines = texts(tally.collect())
     #expect(
       lines == [
-        "992 requests in the last minute were refused for further Hosts; --host NAME lets a name of this server in",
-        "12 requests in the last minute were refused for further Origins; --origin ORIGIN lets another site's pages in",
+        "992 requests in the last minute were refused for other Hosts; --host NAME adds a name of this server",
+        "12 requests in the last minute were refused for other Origins; --origin ORIGIN allows another site's pages",
       ])
   }
 
@@ -100,7 +100,7 @@ import WebSocketTransport
       #expect(!line.unicodeScalars.contains { $0 == "\u{202e}" || $0 == "\n" })
       // Between the first quote and the last there is none that isn't marked.
       let quoted = try #require(line.firstIndex(of: "\""))
-      let inner = line[line.index(after: quoted)...].dropLast(" , which is no name of a host".count)
+      let inner = line[line.index(after: quoted)...].dropLast(" , which is not a host name".count)
       #expect(
         !inner.replacing("\\\\", with: "").replacing("\\\"", with: "").dropLast(2).contains("\""))
     }
@@ -115,9 +115,9 @@ import WebSocketTransport
 
     let line = tally.add(.access(.origin(field)))
 
-    #expect(try #require(line).text.contains(" \(option) to let them in"))
+    #expect(try #require(line).text.contains(" \(option) to allow them"))
     var rules = AccessRules()
-    let isTaken = rules.takeOrigin(String(option.dropFirst("--origin ".count)))
+    let isTaken = rules.addOrigin(String(option.dropFirst("--origin ".count)))
     #expect(isTaken)
   }
 
@@ -132,8 +132,8 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `What the hub refuses` {
-  @Test func `is told with what would let it in`() {
+@Suite struct `A refusal of the hub` {
+  @Test func `is logged with the option that would allow it`() {
     var bench = HubBench.make { $0.httpRequests.perSecond = 1 }
     _ = bench.http("GET", "/api/timers", headers: ["host": "timer.example"])
     _ = bench.http("POST", "/api/timers/tea/start", headers: ["origin": "https://show.example"])
@@ -141,11 +141,11 @@ import WebSocketTransport
 
     #expect(
       bench.refusals == [
-        .access(.host("timer.example")), .access(.origin("https://show.example")), .hasteOfAddress,
+        .access(.host("timer.example")), .access(.origin("https://show.example")), .addressRate,
       ])
   }
 
-  @Test func `for want of a token is told, and for a wrong one by itself`() {
+  @Test func `for a missing token is logged, and for a wrong one separately`() {
     var bench = HubBench.withTokens { $0.allowsGet = true }
     let visitor = bench.connect([QueryItem("timer", "stage")])
     bench.send(#"{"command":"start"}"#, from: visitor)
@@ -161,7 +161,7 @@ import WebSocketTransport
     #expect(bench.refusals.dropFirst(5) == [.wrongToken, .wrongToken, .wrongToken])
   }
 
-  @Test func `for its own bounds is told`() {
+  @Test func `for a limit of the hub is logged`() {
     var bench = HubBench.make {
       $0.timersMax = 1
       $0.subscriptionsMax = 1
@@ -173,10 +173,10 @@ import WebSocketTransport
     bench.send(#"{"command":"start","timer":"b"}"#, from: connection)
     for _ in 1...4 { bench.send(#"{"command":"sync"}"#, from: connection) }
 
-    #expect(bench.refusals == [.tooManySubscriptions, .tooManyTimers, .hasteOfConnection])
+    #expect(bench.refusals == [.tooManySubscriptions, .tooManyTimers, .connectionRate])
   }
 
-  @Test func `of a device that may not change by GET is told, of a timer that isn't there not`() {
+  @Test func `of a change by GET is logged, of an unknown timer not`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"stage/lap"}"#)
     for path in ["stage/pause", "tea/start", "stage", "stage/lap", "stage/paws"] {
@@ -186,7 +186,7 @@ import WebSocketTransport
     #expect(bench.refusals == [.getNotAllowed, .getNotAllowed])
   }
 
-  @Test func `for the role that a visitor has is nothing to be told`() {
+  @Test func `for a visitor's role is not logged`() {
     var bench = HubBench.make(role: .view)
 
     #expect(bench.http("POST", "/api/timers/tea/start").status == 403)

@@ -21,7 +21,7 @@ extension HubBench {
   }
 }
 
-@Suite struct `A client that comes back and says since when` {
+@Suite struct `A client that reconnects with since` {
   private func startedAndLeft(
     _ fields: String = #""duration":5"#
   ) throws -> (bench: HubBench, revision: Int) {
@@ -46,7 +46,7 @@ extension HubBench {
     #expect(messages.last?["late"] as? Bool == true)
   }
 
-  @Test func `is sent nothing that it has heard`() throws {
+  @Test func `is sent nothing that it has received`() throws {
     var (bench, _) = try startedAndLeft()
     let witness = bench.subscriber()
     bench.advance(100)
@@ -107,7 +107,7 @@ extension HubBench {
   }
 
   @Test(arguments: ["", "history-1", "history-1:", ":4", "history-1:x", "history-1:-4", "h:1.5"])
-  func `is told what is right when it says nothing that can be read`(_ since: String) {
+  func `gets an error that names the right form when since can't be parsed`(_ since: String) {
     var bench = HubBench.make()
 
     let client = bench.returning(since: since)
@@ -117,7 +117,7 @@ extension HubBench {
     #expect(error?.error?.text("message")?.contains("HISTORY:REVISION") == true)
   }
 
-  @Test func `is not sent what is told live too`() throws {
+  @Test func `is not sent again what it receives live`() throws {
     var (bench, revision) = try startedAndLeft()
     bench.jump(5)
     let client = bench.returning(since: bench.point(revision))
@@ -155,7 +155,7 @@ extension HubBench {
     #expect(bench.ends(heardBy: client) == [1_764_480_005.25])
   }
 
-  @Test func `hears in hello of the history and the newest revision`() throws {
+  @Test func `receives the history and the newest revision in hello`() throws {
     var (bench, revision) = try startedAndLeft()
     let client = bench.connect()
 
@@ -193,7 +193,7 @@ extension HubBench {
     #expect(bench.ends(heardBy: client) == [1_764_480_005.25])
   }
 
-  @Test func `is sent no end that it heard live`() {
+  @Test func `is sent no end that it received live`() {
     var bench = HubBench.make()
     let client = bench.subscriber(to: "*")
     bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
@@ -206,7 +206,7 @@ extension HubBench {
     #expect(bench.ends(heardBy: client) == [])
   }
 
-  @Test func `is sent what happened while it did not hear`() {
+  @Test func `is sent what happened while it was not subscribed`() {
     var bench = ended()
     let client = bench.connect()
     bench.send(subscribe(#""*""#, since: bench.point(1)), from: client)
@@ -235,7 +235,7 @@ extension HubBench {
 
 @Suite struct `A change that the disk refused` {
   @Test(arguments: ["remove", "finish"])
-  func `takes no end and no named change with it`(_ command: String) {
+  func `rolls back no end and no other named change`(_ command: String) {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":5,"requestId":"a"}"#)
     bench.advance(10)
@@ -252,7 +252,7 @@ extension HubBench {
     #expect(record?.answered.map(\.requestId) == ["a"])
   }
 
-  @Test func `leaves an end there while it is under way`() {
+  @Test func `keeps an end available while it is under way`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
     bench.advance(10)
@@ -288,7 +288,7 @@ extension HubBench {
     #expect(restarted.messages(to: back).count { $0.cause == "ended" } == 1)
   }
 
-  @Test func `that the disk has not stored when the connections close is told by the next server`()
+  @Test func `that the disk has not stored when the connections close is sent by the next server`()
   {
     var bench = running()
     _ = bench.subscriber()
@@ -305,7 +305,7 @@ extension HubBench {
     #expect(ends.compactMap { $0.number("endedAt") } == [1_764_480_005.25])
   }
 
-  @Test func `that nobody was there to hear is told over another quick restart`() {
+  @Test func `that no client received is sent after another quick restart`() {
     var second = running().restarted(after: 1)
     second.jump(4.5)
     second.store()
@@ -321,7 +321,7 @@ extension HubBench {
     #expect(fourth.messages(to: later).count { $0.cause == "ended" } == 0)
   }
 
-  @Test func `that somebody heard after all is told no more`() {
+  @Test func `that a client received in the meantime is sent no more`() {
     var second = running().restarted(after: 1)
     second.jump(5)
     let witness = second.subscriberHearingAll()
@@ -333,7 +333,7 @@ extension HubBench {
     #expect(third.messages(to: back).count { $0.cause == "ended" } == 0)
   }
 
-  @Test func `that failed at first is told late once`() {
+  @Test func `that failed at first is sent once, marked late`() {
     var second = running().restarted(after: 10)
     second.failStore()
     second.advance(5)

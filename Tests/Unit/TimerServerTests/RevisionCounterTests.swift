@@ -47,8 +47,8 @@ import TimerStorage
   @Test func `goes on above what a timer's file has`() {
     var counter = RevisionCounter(ServerRecord(revisionCeiling: 10))
 
-    counter.note(500)
-    counter.note(20)
+    counter.raise(to: 500)
+    counter.raise(to: 20)
 
     #expect(counter.next() == 501)
   }
@@ -74,7 +74,7 @@ import TimerStorage
     let tea = try #require(TimerID("tea"))
     let removals = (0..<2).map {
       ServerRecord.Removal(
-        timer: tea, request: AnsweredRequest(requestId: "r-\($0)", revision: $0, at: 0))
+        timer: tea, request: IdempotencyRecord(requestId: "r-\($0)", revision: $0, at: 0))
     }
 
     let records = removals.map { counter.recordIfDue(Self.clock, removals: [$0]) }
@@ -92,7 +92,7 @@ import TimerStorage
     for _ in 0..<given { _ = counter.next() }
     if let record = counter.recordIfDue(Self.clock) { counter.recordWasStored(record) }
 
-    counter.beginAnew(ServerRecord(revisionCeiling: found))
+    counter.reset(to: ServerRecord(revisionCeiling: found))
     let next = counter.next()
 
     #expect(next == max(given, found) + 1)
@@ -104,6 +104,6 @@ import TimerStorage
     _ = counter.next()
     _ = counter.next()
 
-    #expect(counter.farewell(Self.clock).revisionCeiling == 2)
+    #expect(counter.shutdownRecord(Self.clock).revisionCeiling == 2)
   }
 }

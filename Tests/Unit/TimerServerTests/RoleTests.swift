@@ -13,7 +13,7 @@ private let changes: [(command: String, fields: String)] = [
   ("signal", #""signal":"flash""#), ("remove", ""), ("finishAll", ""),
 ]
 
-@Suite struct `A token that may look` {
+@Suite struct `A token with the role view` {
   private func isUntouched(_ bench: inout HubBench) -> Bool {
     let states = bench.ask(#"{"command":"list"}"#, token: "stage").timers
     return states.map { $0.status } == ["running", "running", "running"]
@@ -78,7 +78,7 @@ private let changes: [(command: String, fields: String)] = [
     #"{"command":"get","timer":"stage"}"#, #"{"command":"list"}"#, #"{"command":"sync"}"#,
     #"{"command":"subscribe","timers":"*"}"#, #"{"command":"unsubscribe","timers":"*"}"#,
   ])
-  func `looks on`(_ json: String) {
+  func `may read`(_ json: String) {
     var bench = HubBench.withTokens()
     let connection = bench.connect(token: "wall")
 
@@ -97,7 +97,7 @@ private let changes: [(command: String, fields: String)] = [
   }
 
   @Test func `may do nothing once there is a file of them, even an empty one`() {
-    var bench = HubBench.withTokens(TokenBook())
+    var bench = HubBench.withTokens(TokenTable())
 
     #expect(bench.messages(to: bench.connect()).first?.text("role") == "none")
     #expect(bench.ask(#"{"command":"list"}"#).code == "unauthorized")
@@ -120,7 +120,7 @@ private let changes: [(command: String, fields: String)] = [
     #expect(bench.heard(by: connection) == ["hello", "unauthorized 1"])
   }
 
-  @Test func `with the role none hears nothing by its address`() {
+  @Test func `with the role none receives nothing for its URL`() {
     var bench = HubBench.withTokens()
 
     let connection = bench.connect([QueryItem("timer", "*")])
@@ -148,7 +148,7 @@ private let changes: [(command: String, fields: String)] = [
     #expect(bench.ask(#"{"command":"sync"}"#).isOK == true)
   }
 
-  @Test func `may look on where that was said`() {
+  @Test func `may read with --anonymous view`() {
     var bench = HubBench.withTokens(anonymous: .view)
 
     #expect(bench.ask(#"{"command":"get","timer":"stage"}"#).isOK == true)

@@ -4,7 +4,7 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-@Suite struct `A token that is held to a list of timers` {
+@Suite struct `A token that is limited to a list of timers` {
   @Test func `lists its own`() {
     var bench = HubBench.withTokens()
 
@@ -71,7 +71,7 @@ import WebSocketTransport
       bench.ask(#"{"command":"get","timer":"stage"}"#, token: "stage").timer?.status == "running")
   }
 
-  @Test func `hears its own with a subscription to all`() {
+  @Test func `receives its own timers with a subscription to all`() {
     var bench = HubBench.withTokens()
     let connection = bench.connect(token: "guest", [QueryItem("timer", "*")])
 
@@ -87,7 +87,7 @@ import WebSocketTransport
   }
 
   @Test func `gets no tick when none of its own runs`() {
-    var bench = HubBench.withTokens(TokenBook([.make("stage"), .make("tea", timers: ["tea"])]))
+    var bench = HubBench.withTokens(TokenTable([.make("stage"), .make("tea", timers: ["tea"])]))
     let connection = bench.connect(token: "tea", [QueryItem("timer", "*")])
 
     bench.advance(3)

@@ -8,7 +8,7 @@ import Testing
     return headers.headers.first { $0.name == "Content-Security-Policy" }?.value ?? ""
   }
 
-  @Test func `let no script in but the page's own`() {
+  @Test func `allow only the page's own scripts`() {
     #expect(policy([]).contains("default-src 'none'; script-src 'self';"))
     #expect(!policy([]).contains("unsafe"))
   }
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `let nobody frame the page unless told`() {
+  @Test func `allow no framing unless a site is listed`() {
     #expect(policy([]).hasSuffix("frame-ancestors 'none'"))
     #expect(
       policy(["self", "https://dash.example:8443"]).hasSuffix(

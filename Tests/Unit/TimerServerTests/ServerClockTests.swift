@@ -81,7 +81,7 @@ private final class Machine {
     #expect(clock.now() == 1_764_487_200)
   }
 
-  @Test func `tells a reading for the disk`() {
+  @Test func `gives a reading for the disk`() {
     var anchor = Machine().clock().anchor
     anchor.wallOffset = 3_600
 
@@ -104,7 +104,7 @@ private final class Machine {
   }
 }
 
-@Suite struct `The look at the wall clock` {
+@Suite struct `The check of the wall clock` {
   private func change(
     _ monitor: inout WallClockMonitor, _ clock: ServerClock, from offset: Seconds = 0
   ) -> Seconds? {
@@ -112,7 +112,7 @@ private final class Machine {
   }
 
   @Test(arguments: [3_600, -3_600, 0.05, -0.05] as [Seconds])
-  func `tells a step`(_ step: Seconds) {
+  func `detects a step`(_ step: Seconds) {
     let machine = Machine()
     let clock = machine.clock()
     var monitor = WallClockMonitor(clock)
@@ -165,7 +165,7 @@ private final class Machine {
     #expect(told == [0.05, 0.1])
   }
 
-  @Test func `takes no gap of a busy machine for a step`() {
+  @Test func `reports no step for a gap of a busy machine`() {
     let machine = Machine()
     let clock = machine.clock()
     var monitor = WallClockMonitor(clock)
@@ -194,7 +194,7 @@ private final class Machine {
     #expect(second == -3_600)
   }
 
-  @Test func `is taken twice a second at the most, however much happens`() {
+  @Test func `runs twice a second at the most, however much happens`() {
     let machine = Machine()
     var looks = 0
     let clock = ServerClock(

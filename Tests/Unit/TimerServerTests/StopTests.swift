@@ -43,7 +43,7 @@ import WebSocketTransport
     #expect(bench.nextDue == nil)
   }
 
-  @Test func `refuses changes meanwhile, and may be looked at`() {
+  @Test func `refuses changes meanwhile, and answers reads`() {
     var bench = HubBench.make()
     let connection = bench.connect()
     bench.stop()
@@ -56,7 +56,7 @@ import WebSocketTransport
     #expect(messages[1].error?["retryable"] as? Bool == true)
   }
 
-  @Test func `says so to who asks whether it is ready`() {
+  @Test func `is reported as not ready by the health probe`() {
     var bench = HubBench.make()
     let ready = bench.http("GET", "/readyz").status
     bench.stop()
@@ -109,7 +109,7 @@ import WebSocketTransport
     #expect(after == before + 1)
   }
 
-  @Test func `writes once though it is told twice`() {
+  @Test func `writes once though it is asked to stop twice`() {
     var bench = HubBench.make()
 
     bench.stop()

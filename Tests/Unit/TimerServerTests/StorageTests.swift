@@ -9,7 +9,7 @@ import WebSocketTransport
   private let full = StorageTrouble(
     reason: "the disk refuses: No space left on device", description: "write /data/log: no space")
 
-  @Test func `is told to who asks whether the server is ready, and why`() {
+  @Test func `is reported by the health probe, with its reason`() {
     var bench = HubBench.make()
     let before = bench.http("GET", "/readyz").status
 
@@ -25,7 +25,7 @@ import WebSocketTransport
     #expect(Message(health.body)["reason"] as? String == full.reason)
   }
 
-  @Test func `is told no more when it takes changes again`() {
+  @Test func `is reported no more when it accepts changes again`() {
     var bench = HubBench.make()
     bench.handle(.disk(.writable(full)))
 
@@ -62,7 +62,7 @@ import WebSocketTransport
     #expect(bench.errorsLogged.count - before == 1)
   }
 
-  @Test func `is the log's last word when it is back after a moment`() {
+  @Test func `is the last line of the log when it is back after a moment`() {
     var bench = HubBench.make()
     for trouble in [full, nil, full, nil, full] {
       bench.handle(.disk(.writable(trouble)))
@@ -73,7 +73,7 @@ import WebSocketTransport
     #expect(bench.logged.last?.contains("changes are not stored") == true)
   }
 
-  @Test func `is the log's last word when it was passed over at first, and nobody asks`() {
+  @Test func `is the last line of the log when it was not logged at first, and no request comes`() {
     var bench = HubBench.make()
     for _ in 1...20 {
       for trouble in [full, nil] { bench.handle(.disk(.writable(trouble))) }
@@ -86,7 +86,7 @@ import WebSocketTransport
     #expect(bench.logged.last?.contains("changes are not stored") == true)
   }
 
-  @Test func `tells of files that are behind in few lines, and of their end`() {
+  @Test func `reports files that are behind in few lines, and their end`() {
     var bench = HubBench.make()
     let errors = (1...3_000).map { DiskError("rename", "/data/\($0).json", code: 13) }
 
@@ -101,15 +101,15 @@ import WebSocketTransport
   }
 }
 
-@Suite final class `A trouble that comes and goes` {
+@Suite final class `Storage trouble that comes and goes` {
   private var log = TroubleLog<String>()
 
   private func told(_ trouble: String?, at second: Int) -> Bool {
-    log.follow(trouble)
-    return log.takeNews(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
+    log.update(trouble)
+    return log.popLine(at: Instant(Seconds(microseconds: Int64(second) * 1_000_000))) != nil
   }
 
-  @Test func `is told with its end, and more seldom while it goes on`() {
+  @Test func `is logged with its end, and less often while it lasts`() {
     var count = 0
     for second in 0..<100 {
       if told(second.isMultiple(of: 2) ? "full" : nil, at: second) { count += 1 }
@@ -121,7 +121,7 @@ import WebSocketTransport
     #expect(told("full", at: 202))
   }
 
-  @Test func `ends by a word when another one took its place unseen`() {
+  @Test func `is logged as over when another one took its place unseen`() {
     #expect(told("full", at: 0))
     #expect(!told("gone", at: 0))
     #expect(told(nil, at: 0))
@@ -129,7 +129,7 @@ import WebSocketTransport
     #expect(!told(nil, at: 0))
   }
 
-  @Test func `is told anew when it becomes another one`() {
+  @Test func `is logged again when it becomes another one`() {
     #expect(told("full", at: 0))
     #expect(told("gone", at: 2))
     #expect(!told("gone", at: 20))

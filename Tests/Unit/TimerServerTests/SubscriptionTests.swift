@@ -46,7 +46,7 @@ import TimerCore
       bench.heard(by: subscriber) == ["ok 1", "subscribed tea 300", "tick tea 290", "tick tea 280"])
   }
 
-  @Test func `hears changes alone with an interval of zero`() {
+  @Test func `receives changes alone with an interval of zero`() {
     var bench = HubBench.make()
     let subscriber = bench.subscriber(every: "0")
     bench.ask(#"{"command":"start","timer":"tea","duration":3}"#)

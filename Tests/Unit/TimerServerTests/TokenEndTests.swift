@@ -4,14 +4,14 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-@Suite struct `A token that goes` {
+@Suite struct `A token that is removed` {
   private func connected(_ name: String, _ bench: inout HubBench) -> ConnectionID {
     let connection = bench.connect(token: name, [QueryItem("timer", "*")])
     _ = bench.heard(by: connection)
     return connection
   }
 
-  @Test func `takes its connections along, and no others`() {
+  @Test func `closes its connections, and no others`() {
     var bench = HubBench.withTokens()
     let first = connected("stage", &bench)
     let second = connected("stage", &bench)
@@ -39,7 +39,7 @@ import WebSocketTransport
     #expect(bench.heard(by: connection) == ["ok 1"])
   }
 
-  @Test func `opens no more doors`() {
+  @Test func `is refused in new connections`() {
     var bench = HubBench.withTokens()
     bench.keep([.make("wall", .view)])
 
@@ -82,7 +82,7 @@ import WebSocketTransport
     #expect(bench.closeCodes[connection] == nil)
   }
 
-  @Test func `takes along who authenticated with it later`() {
+  @Test func `closes connections that authenticated with it later`() {
     var bench = HubBench.withTokens(anonymous: .view)
     let connection = bench.connect()
     bench.send(#"{"command":"authenticate","token":"secret-stage"}"#, from: connection)
@@ -92,7 +92,7 @@ import WebSocketTransport
     #expect(bench.closeCodes[connection] == .policyViolation)
   }
 
-  @Test func `leaves the door shut when it was the last, or its file is gone`() {
+  @Test func `leaves visitors without access when it was the last, or its file is gone`() {
     var bench = HubBench.withTokens()
 
     bench.keep([])
@@ -103,7 +103,7 @@ import WebSocketTransport
 }
 
 @Suite struct `The first token` {
-  @Test func `sends strangers away who could do everything until then`() {
+  @Test func `closes connections of visitors that had the role control until then`() {
     var bench = HubBench.make { _ in }
     let connection = bench.connect()
 
@@ -114,7 +114,7 @@ import WebSocketTransport
     #expect(bench.messages(to: bench.connect(token: "stage")).first?.text("role") == "control")
   }
 
-  @Test func `leaves strangers alone where it was said what they may do`() {
+  @Test func `leaves visitors connected where --anonymous is set`() {
     var bench = HubBench.make(role: .view)
     let connection = bench.connect()
 
@@ -124,10 +124,10 @@ import WebSocketTransport
   }
 }
 
-@Suite struct `A token's end` {
+@Suite struct `The expiry of a token` {
   @Test func `closes its connections when it comes`() {
     let end = HubBench.start + 60
-    var bench = HubBench.withTokens(TokenBook([.make("guest", until: end), .make("stage")]))
+    var bench = HubBench.withTokens(TokenTable([.make("guest", until: end), .make("stage")]))
     let guest = bench.connect(token: "guest")
     let other = bench.connect(token: "stage")
 
@@ -140,9 +140,9 @@ import WebSocketTransport
     #expect(bench.closeCodes[other] == nil)
   }
 
-  @Test func `is waited for one after the other`() {
+  @Test func `takes effect for one token after the other`() {
     var bench = HubBench.withTokens(
-      TokenBook([
+      TokenTable([
         .make("late", until: HubBench.start + 20), .make("early", until: HubBench.start + 10),
       ]))
     let late = bench.connect(token: "late")
@@ -154,8 +154,8 @@ import WebSocketTransport
     #expect(bench.closeCodes[late] == .policyViolation)
   }
 
-  @Test func `counts though nobody was woken`() {
-    var bench = HubBench.withTokens(TokenBook([.make("guest", until: HubBench.start + 10)]))
+  @Test func `takes effect though no deadline fired`() {
+    var bench = HubBench.withTokens(TokenTable([.make("guest", until: HubBench.start + 10)]))
     let connection = bench.connect(token: "guest")
     _ = bench.heard(by: connection)
 
@@ -166,8 +166,8 @@ import WebSocketTransport
     #expect(bench.closeCodes[connection] == .policyViolation)
   }
 
-  @Test func `lets nobody in afterwards`() {
-    var bench = HubBench.withTokens(TokenBook([.make("guest", until: HubBench.start + 10)]))
+  @Test func `refuses new connections afterwards`() {
+    var bench = HubBench.withTokens(TokenTable([.make("guest", until: HubBench.start + 10)]))
     bench.advance(10)
 
     #expect(bench.heard(by: bench.connect(token: "guest")) == ["hello", "unauthorized null"])

@@ -19,7 +19,7 @@ import Testing
 
     let records = try #require(try store.file.load())
     let digest = try #require(TokenDigest(of: secret))
-    let token = try #require(try TokenBook(records).token(digest, at: 0))
+    let token = try #require(try TokenTable(records).token(digest, at: 0))
     #expect(token.name == "stage")
     #expect(token.role == .control)
     #expect(secret.hasPrefix("timersync_"))

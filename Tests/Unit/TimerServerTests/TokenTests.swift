@@ -114,14 +114,14 @@ private func id(_ name: String) throws -> TimerID { try #require(TimerID(name)) 
   @Test func `has a name of its own`() {
     let record = TokenRecord(name: "a", role: "view", sha256: digest)
 
-    #expect(throws: TokenFault.self) { try TokenBook([record, record]) }
+    #expect(throws: TokenFault.self) { try TokenTable([record, record]) }
   }
 }
 
-@Suite struct `A book of tokens` {
+@Suite struct `A token table` {
   @Test func `finds a token by its digest until it ends`() throws {
     let token = Token.make("guest", until: 1_000)
-    let book = TokenBook([.make("wall"), token])
+    let book = TokenTable([.make("wall"), token])
     let digest = try #require(TokenDigest(of: Token.secret("guest")))
 
     #expect(book.token(digest, at: 999.9) == token)
@@ -131,7 +131,7 @@ private func id(_ name: String) throws -> TimerID { try #require(TimerID(name)) 
   }
 
   @Test func `knows the next end`() {
-    let book = TokenBook([.make("a", until: 30), .make("b", until: 10), .make("c")])
+    let book = TokenTable([.make("a", until: 30), .make("b", until: 10), .make("c")])
 
     #expect(book.nextEnd(after: 0) == 10)
     #expect(book.nextEnd(after: 10) == 30)

@@ -21,9 +21,9 @@ extension Token {
   }
 }
 
-extension TokenBook {
+extension TokenTable {
   /// One that shows all, one that does all, and one each that is held to what a kitchen has.
-  static let sample = TokenBook([
+  static let sample = TokenTable([
     .make("wall", .view), .make("stage", .control),
     .make("cook", .control, timers: ["kitchen*", "tea"]),
     .make("guest", .view, timers: ["kitchen*"]),
@@ -33,7 +33,7 @@ extension TokenBook {
 extension HubBench {
   /// A server with tokens; it has the timers `kitchen`, `kitchen 2` and `stage`, which run.
   static func withTokens(
-    _ book: TokenBook = .sample, anonymous: Role? = nil,
+    _ book: TokenTable = .sample, anonymous: Role? = nil,
     _ setUp: (inout HubOptions) -> Void = { _ in }
   ) -> HubBench {
     var bench = HubBench.make { options in
@@ -75,7 +75,7 @@ extension HubBench {
 
   /// The file of tokens holds these from here on.
   mutating func keep(_ tokens: [Token]) {
-    handle(.tokens(TokenBook(tokens)))
+    handle(.tokens(TokenTable(tokens)))
   }
 }
 

@@ -8,7 +8,7 @@ private let hour: Seconds = 3_600
 private let nineHours: Seconds = 32_400
 
 @Suite struct `A wall clock that is set` {
-  @Test func `is told to who comes`() throws {
+  @Test func `is sent to a new connection`() throws {
     var bench = HubBench.make()
     let early = try #require(bench.messages(to: bench.connect()).first)
 
@@ -21,7 +21,7 @@ private let nineHours: Seconds = 32_400
     #expect(!late.has("reason"))
   }
 
-  @Test func `is told once to everybody who is there, also to who may do nothing`() throws {
+  @Test func `is sent once to every connection, with the role none too`() throws {
     var bench = HubBench.withTokens()
     let connections = [
       bench.connect(token: "stage"), bench.connect(), bench.connect(token: "wall"),
@@ -39,7 +39,7 @@ private let nineHours: Seconds = 32_400
     }
   }
 
-  @Test func `is not told to who is gone`() {
+  @Test func `is not sent to a closed connection`() {
     var bench = HubBench.withTokens()
     let removed = bench.connect(token: "stage")
     let wrong = bench.connect(token: "unknown")
@@ -52,7 +52,7 @@ private let nineHours: Seconds = 32_400
     #expect(bench.heard(by: wrong) == [])
   }
 
-  @Test func `may be replaced by a newer one where somebody reads slowly`() throws {
+  @Test func `may be replaced by a newer one for a slow reader`() throws {
     var bench = HubBench.make()
     let connection = bench.connect()
     _ = bench.heard(by: connection)
@@ -75,7 +75,7 @@ private let nineHours: Seconds = 32_400
     #expect(bench.heard(by: subscriber) == ["tick tea 299", "server", "tick tea 298"])
   }
 
-  @Test func `again and again is told twice a second, the last time too`() {
+  @Test func `again and again is sent twice a second, the last time too`() {
     var bench = HubBench.make()
     let connection = bench.connect()
     _ = bench.heard(by: connection)
@@ -92,7 +92,7 @@ private let nineHours: Seconds = 32_400
     #expect(told.last == 1_000)
   }
 
-  @Test func `is logged, counted and told to who asks for the health`() {
+  @Test func `is logged, counted and in the health report`() {
     var bench = HubBench.make()
 
     bench.setWallClock(ahead: nineHours)
@@ -101,12 +101,12 @@ private let nineHours: Seconds = 32_400
 
     #expect(
       bench.logged.filter { $0.contains("wall clock") } == [
-        "the wall clock was level with the server clock, and is 32400 s ahead of it now; no timer moves",
-        "the wall clock was 32400 s ahead of the server clock, and is 0.25 s behind it now; no timer moves",
+        "the wall clock was level with the server clock, and is 32400 s ahead of it now; timers are not affected",
+        "the wall clock was 32400 s ahead of the server clock, and is 0.25 s behind it now; timers are not affected",
       ])
     let metrics = String(decoding: bench.http("GET", "/metrics").body, as: UTF8.self)
-    #expect(metrics.contains("\ntimersync_wall_offset_seconds -0.25\n"))
-    #expect(metrics.contains("\ntimersync_clock_steps_total 2\n"))
+    #expect(metrics.contains("\ntimersync_wall_clock_offset_seconds -0.25\n"))
+    #expect(metrics.contains("\ntimersync_wall_clock_steps_total 2\n"))
     let health = Message(bench.http("GET", "/healthz").body)
     let clock = health["clock"] as? [String: Any]
     #expect(health.text("status") == "ok")
@@ -114,7 +114,7 @@ private let nineHours: Seconds = 32_400
     #expect(clock?["steps"] as? Int == 2)
   }
 
-  @Test func `is looked for each second, though nothing happens`() {
+  @Test func `is checked for each second, though nothing happens`() {
     var bench = HubBench.make()
     bench.setWallClock(ahead: hour)
     bench.store()
@@ -128,8 +128,8 @@ private let nineHours: Seconds = 32_400
   }
 }
 
-@Suite struct `A disk that takes no changes` {
-  @Test func `is told to who is there and to who comes, and when it is over`() throws {
+@Suite struct `A disk that refuses changes, in status` {
+  @Test func `is sent to present and new connections, and when it is over`() throws {
     var bench = HubBench.make()
     let connection = bench.connect()
     _ = bench.heard(by: connection)
@@ -151,10 +151,10 @@ private let nineHours: Seconds = 32_400
   }
 }
 
-@Suite struct `A token's end, where the wall clock is set` {
+@Suite struct `The expiry of a token when the wall clock is set` {
   private func bench(until end: Seconds) -> (bench: HubBench, guest: ConnectionID) {
     var bench = HubBench.withTokens(
-      TokenBook([.make("guest", until: HubBench.start + end), .make("stage")]))
+      TokenTable([.make("guest", until: HubBench.start + end), .make("stage")]))
     let guest = bench.connect(token: "guest")
     _ = bench.heard(by: guest)
     return (bench, guest)
@@ -204,7 +204,7 @@ private let nineHours: Seconds = 32_400
     #expect(!comesIn(&bench))
   }
 
-  @Test func `is taken back for those who come, when the clock is set back`() {
+  @Test func `is revoked for new connections, when the clock is set back`() {
     var (bench, guest) = bench(until: 60)
     bench.setWallClock(ahead: hour)
 
@@ -225,7 +225,7 @@ private let nineHours: Seconds = 32_400
   }
 }
 
-@Suite struct `After another start of the machine` {
+@Suite struct `A start after a reboot` {
   /// A server that started nine hours off; its countdown runs, and then the clock is set.
   private func set(_ step: Seconds) -> HubBench {
     var bench = HubBench.make()
@@ -288,7 +288,7 @@ private let nineHours: Seconds = 32_400
     #expect(tea(&restarted).time == 3_000)
   }
 
-  @Test func `nothing is written about a clock that nobody set`() {
+  @Test func `nothing is written about a clock that was not set`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":3600}"#)
     bench.stop()
@@ -313,7 +313,7 @@ private let nineHours: Seconds = 32_400
     #expect(tea(&restarted).time == 3_000)
   }
 
-  @Test func `the next change took along what the disk refused of the clocks`() {
+  @Test func `the next change wrote what the disk refused of the clocks`() {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":3600}"#)
     bench.setWallClock(ahead: nineHours)
@@ -365,7 +365,7 @@ private let nineHours: Seconds = 32_400
   }
 
   @Test(arguments: [nineHours, -nineHours])
-  func `an end that nobody was told of is told with its instant`(_ step: Seconds) throws {
+  func `an end that no client received is sent with its instant`(_ step: Seconds) throws {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"tea","duration":5}"#)
     bench.setWallClock(ahead: step)

@@ -53,7 +53,7 @@ import TimerCore
   /// A folder whose file has revision 13, and that has refused revision 14 after the log had it.
   private func folderAfterRefusal(isLogOurs: Bool = true) throws -> JSONFolder {
     var folder = try JSONFolder(path: temporary.path)
-    folder.sparesChangesByOthers = true
+    folder.preservesChangesByOthers = true
     try folder.commit([.of(13)])
     try folder.checkpoint()
     var looks = 0
@@ -190,7 +190,7 @@ import TimerCore
   private func mistype(_ text: String, in folder: inout TimerFolder) throws {
     try temporary.write(text, to: "tea.json")
     let doubtful = folder.changesByOthers(nil).doubtful
-    #expect(folder.changesByOthers(doubtful, isSecondLook: true).changes.count == 1)
+    #expect(folder.changesByOthers(doubtful, isRecheck: true).changes.count == 1)
   }
 
   private static let texts = ["{", "", #"{"timer":"tea","version":1,"type":"egg"}"#]
@@ -252,13 +252,13 @@ import TimerCore
     #expect(contents.faults == [])
   }
 
-  @Test func `gives way to a change of its timer`() throws {
+  @Test func `is replaced by a change of its timer`() throws {
     var folder = try mistyped()
     try folder.checkpoint()
 
     try folder.store([.make(2, revision: 14)])
 
-    #expect(folder.takePutAside().map(\.fileName) == ["tea.json"])
+    #expect(folder.drainPutAside().map(\.fileName) == ["tea.json"])
     #expect(temporary.read("quarantine/tea.json") == "{")
     #expect(temporary.read("tea.json")?.contains("14") == true)
     try folder.checkpoint()
@@ -271,7 +271,7 @@ import TimerCore
       try temporary.remove("tea.json")
       let doubtful = folder.changesByOthers(nil).doubtful
       guard
-        case .removed = folder.changesByOthers(doubtful, isSecondLook: true).changes.first
+        case .removed = folder.changesByOthers(doubtful, isRecheck: true).changes.first
       else {
         Issue.record("no removal")
         return
@@ -316,7 +316,7 @@ import TimerCore
     let long = Data(repeating: UInt8(ascii: " "), count: 1 << 20) + TimerRecord.make().contents()
     try temporary.replace("tea.json", by: long)
 
-    let changes = folder.changesByOthers(["tea.json"], isSecondLook: true).changes
+    let changes = folder.changesByOthers(["tea.json"], isRecheck: true).changes
 
     guard case .damaged(let fault) = changes.first else {
       Issue.record("\(changes)")
@@ -379,7 +379,7 @@ import TimerCore
   }
 
   @Test(arguments: [false, true])
-  func `is another one where somebody else had the folder meanwhile`(_ isOther: Bool) throws {
+  func `is another one where another server owned the folder meanwhile`(_ isOther: Bool) throws {
     var folder = try TimerFolder(path: temporary.path, clock: .now)
     _ = try folder.load()
     try folder.store([.make(1, revision: 13)])

@@ -33,7 +33,7 @@ private final class Told: Sendable {
     JSONFileStore(insideDirectory: URL(fileURLWithPath: temporary.path), name: "store")
   }
 
-  @Test func `are told in their order, to each who listens`() async throws {
+  @Test func `reach each listener in their order`() async throws {
     let store = store()
     let both = [Told(store.changes), Told(store.changes)]
 
@@ -52,7 +52,7 @@ private final class Told: Sendable {
     }
   }
 
-  @Test func `by others are told, and by editors`() async throws {
+  @Test func `by other processes are reported, and by editors`() async throws {
     let (store, other) = (store(), store())
     store.store(1, forKey: "both")
     let told = Told(store.changes)
@@ -69,7 +69,7 @@ private final class Told: Sendable {
     #expect(changes.allSatisfy { $0.origin == .elsewhere })
   }
 
-  @Test func `of one's own are not told a second time as another's`() async throws {
+  @Test func `of the own process are not reported a second time as another's`() async throws {
     let store = store()
     let told = Told(store.changes)
     for value in 1...50 { store.store(value, forKey: "n") }
@@ -81,7 +81,7 @@ private final class Told: Sendable {
     #expect(told.all.allSatisfy { $0.origin == .thisStore })
   }
 
-  @Test func `are told of values that begin alike`() async throws {
+  @Test func `are reported for values that begin alike`() async throws {
     let (store, other) = (store(), store())
     let told = Told(store.changes)
     let long = String(repeating: "x", count: 200)

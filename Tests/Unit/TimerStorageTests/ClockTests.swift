@@ -22,7 +22,8 @@ private func readingOfAnotherBoot(after passed: Seconds, step: Seconds) -> Clock
 
 @Suite struct `A record from before the clock was set` {
   private func record(_ clock: ClockReading) -> TimerRecord {
-    let named = AnsweredRequest(requestId: "r", revision: 12, at: TimerRecord.start, fingerprint: 7)
+    let named = IdempotencyRecord(
+      requestId: "r", revision: 12, at: TimerRecord.start, fingerprint: 7)
     var record = TimerRecord.make(answered: [named])
     record.clock = clock
     record.ends = [TimerEnd(at: TimerRecord.start + 1, revision: 1, isDelivered: false)]
@@ -63,7 +64,7 @@ private func readingOfAnotherBoot(after passed: Seconds, step: Seconds) -> Clock
   @Test func `is moved by what the server remembers of the clocks`() {
     var contents = TimerFolder.Contents()
     contents.timers = [record(reading(after: 0, step: 0))]
-    let removed = AnsweredRequest(requestId: "gone", revision: 13, at: TimerRecord.start + 60)
+    let removed = IdempotencyRecord(requestId: "gone", revision: 13, at: TimerRecord.start + 60)
     contents.server = ServerRecord(
       revisionCeiling: 100, removals: [.init(timer: id("rice"), request: removed)],
       clock: reading(after: 60, step: nineHours))
@@ -81,7 +82,7 @@ private func readingOfAnotherBoot(after passed: Seconds, step: Seconds) -> Clock
   private let temporary = TemporaryFolder()
 
   private func write(_ ticket: UInt64, _ clock: ClockReading) -> TimerWrite {
-    let named = AnsweredRequest(requestId: "r", revision: 12, at: TimerRecord.start)
+    let named = IdempotencyRecord(requestId: "r", revision: 12, at: TimerRecord.start)
     var record = TimerRecord.make(answered: [named])
     record.clock = clock
     return TimerWrite(ticket: ticket, timers: [record.timer.id: record], clock: clock)

@@ -153,7 +153,7 @@ import Testing
     #expect(value("key") == ["a": [1]])
   }
 
-  @Test func `tells what the disk said of every key`() throws {
+  @Test func `reports the disk's error for every key`() throws {
     defaults.set(1, forKey: "a")
     defaults.set(2, forKey: "b")
     try temporary.makeFolder("store/.b.json.new/x")

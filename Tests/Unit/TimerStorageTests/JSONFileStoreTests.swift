@@ -72,7 +72,7 @@ extension TemporaryFolder {
     #expect(store.contains(Dial.theme) && !store.contains(Dial.count))
   }
 
-  @Test func `has nothing for a key that nobody stored`() throws {
+  @Test func `has no value for a key that was never stored`() throws {
     #expect(try store.retrieveOrThrow(type: Int.self, forKey: "x") == nil)
     #expect(!store.bool(forKey: "x"))
     #expect(store.integer(forKey: "x") == 0)
@@ -248,7 +248,7 @@ extension TemporaryFolder {
     #expect(temporary.read("store/key.json") == "\"old\"")
   }
 
-  @Test func `tells those calls' errors that can't throw`() throws {
+  @Test func `reports errors of calls that can't throw`() throws {
     let errors = Mutex<[String]>([])
     try temporary.write("", to: "store")
 
@@ -316,7 +316,7 @@ extension TemporaryFolder {
     ["a", "b", "gone"].map { store.integer(forKey: $0) }
   }
 
-  @Test func `is finished by whoever reads next`() throws {
+  @Test func `is finished by the next read`() throws {
     try crash()
 
     #expect(values(temporary.store()) == [2, 2, 0])
@@ -324,7 +324,7 @@ extension TemporaryFolder {
     #expect(temporary.read("store/.timersync/log") == "")
   }
 
-  @Test func `is finished by whoever writes next`() throws {
+  @Test func `is finished by the next write`() throws {
     try crash()
 
     let store = temporary.store()
@@ -333,7 +333,7 @@ extension TemporaryFolder {
     #expect(store.allKeys == ["a", "b"])
   }
 
-  @Test func `is seen whole by who can't finish it`() throws {
+  @Test func `is visible as a whole to a reader that can't finish it`() throws {
     try crash()
     let owner = try FolderLock(temporary.path("store/.timersync/lock"))
 

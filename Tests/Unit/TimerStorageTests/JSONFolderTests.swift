@@ -341,7 +341,7 @@ import Testing
     #expect(temporary.read("b.json") == "newer")
   }
 
-  @Test func `tells of damage that no crash can have done, and not of a torn end`() throws {
+  @Test func `reports damage that no crash can have done, and not a torn end`() throws {
     let steps = [FolderStep.write("a.json", "1"), .write("b.json", "2")]
     try crash(after: steps)
     try changeLog { $0.removeLast(1) }
@@ -384,7 +384,7 @@ import Testing
   }
 
   @Test(arguments: ["a.json", "b.json"])
-  func `tells of damage in a group that another came after`(_ name: String) throws {
+  func `reports damage in a group that is followed by another`(_ name: String) throws {
     do {
       var folder = try JSONFolder(path: temporary.path)
       try folder.commit([.write("a.json", "first a.json"), .write("b.json", "first b.json")])

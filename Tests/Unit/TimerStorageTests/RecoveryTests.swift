@@ -8,11 +8,11 @@ import TimerCore
   private let temporary = TemporaryFolder()
 
   @Test(.timeLimit(.minutes(1)), arguments: [["tea"], ["tea", "rice"]])
-  func `tells of edits before it takes changes again`(_ edited: [String]) async throws {
+  func `reports edits before it accepts changes again`(_ edited: [String]) async throws {
     let path = temporary.path("data")
     var folder = try TimerFolder(path: path, clock: .now)
     _ = try folder.load()
-    let (notes, sink) = AsyncStream.makeStream(of: DiskNote.self)
+    let (notes, sink) = AsyncStream.makeStream(of: DiskEvent.self)
     let writer = TimerWriter(folder: folder) { sink.yield($0) }
     try writer.watch(path)
     writer.submit([.make(1, "tea"), .make(2, "rice")])

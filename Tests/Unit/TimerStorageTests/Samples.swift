@@ -17,7 +17,7 @@ extension TimerRecord {
   static func make(
     _ name: String = "tea", revision: Int = 12, type: RestoreType = .countdown(300),
     run: RestoreTimerData? = RestoreTimerData(.countdown(300), startingAt: start),
-    answered: [AnsweredRequest] = []
+    answered: [IdempotencyRecord] = []
   ) -> TimerRecord {
     TimerRecord(
       timer: SharedTimer(

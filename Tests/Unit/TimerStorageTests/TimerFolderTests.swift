@@ -19,7 +19,7 @@ import TimerCore
     #expect(contents.faults == [])
   }
 
-  @Test func `has one owner, whom it names to another`() throws {
+  @Test func `has one owner, and names it to another process`() throws {
     let first = try open()
     let process = Int(ProcessInfo.processInfo.processIdentifier)
 
@@ -31,25 +31,25 @@ import TimerCore
 
   @Test func `stays with its owner when a start beside it fails`() throws {
     let path = temporary.path("data/timers")
-    let late = StartTraces(path)
+    let late = StartRollback(path)
     try late.makeFolders(path + "/.timersync")
     let owner = try TimerFolder(path: path, clock: .now)
 
     #expect(throws: FolderError.self) { try late.lock() }
-    late.remove()
+    late.rollBack()
 
     #expect(throws: FolderError.self) { try TimerFolder(path: path, clock: .now) }
     #expect(owner.displacement == nil)
   }
 
   @Test func `keeps a lock that took the place of another start's`() throws {
-    let late = StartTraces(temporary.path)
+    let late = StartRollback(temporary.path)
     try late.makeFolders(temporary.path(".timersync"))
     _ = try late.lock()
     try temporary.remove(".timersync/lock")
     let owner = try TimerFolder(path: temporary.path, clock: .now)
 
-    late.remove()
+    late.rollBack()
 
     #expect(owner.displacement == nil)
   }
@@ -116,7 +116,7 @@ import TimerCore
       revisionCeiling: 1_012,
       removals: [
         ServerRecord.Removal(
-          timer: id("tea"), request: AnsweredRequest(requestId: "r", revision: 9, at: 5.000001))
+          timer: id("tea"), request: IdempotencyRecord(requestId: "r", revision: 9, at: 5.000001))
       ])
     do {
       var folder = try open()
@@ -141,7 +141,7 @@ import TimerCore
     #expect(try folder.load().timers == [])
   }
 
-  @Test func `tells of files that hold no timer, at no cost to others`() throws {
+  @Test func `reports files that hold no timer, without affecting others`() throws {
     var folder = try open()
     try folder.store([.make(1)])
     try temporary.write("", to: "empty.json")
@@ -158,7 +158,7 @@ import TimerCore
   }
 
   @Test(arguments: [-1, 9_007_199_254_740_993, Int.max])
-  func `goes on counting where nobody can have counted so far`(_ ceiling: Int) throws {
+  func `ignores a revision ceiling that is out of range, and reports it`(_ ceiling: Int) throws {
     var folder = try open()
     try folder.store([.make(1)])
     try temporary.write(#"{"revisionCeiling":\#(ceiling),"removals":[]}"#, to: ".server")
@@ -205,7 +205,7 @@ import TimerCore
     try temporary.write(String(decoding: record.contents(), as: UTF8.self), to: name)
   }
 
-  @Test func `is none that we made ourselves`() throws {
+  @Test func `is not reported for the server's own writes`() throws {
     var folder = try stored()
 
     try folder.store([.make(2, revision: 13), .make(3, "rice")])
@@ -222,7 +222,7 @@ import TimerCore
       ofItemAtPath: temporary.path + "/tea.json")
 
     _ = folder.writeFiles()
-    let changes = folder.changesByOthers(folder.takeContested()).changes
+    let changes = folder.changesByOthers(folder.drainContested()).changes
     _ = folder.writeFiles()
 
     #expect(changes.isEmpty)
@@ -237,7 +237,7 @@ import TimerCore
     try edit("tea.json", .make(revision: 99))
 
     let errors = folder.writeFiles()
-    let contested = folder.takeContested()
+    let contested = folder.drainContested()
 
     #expect(errors == [])
     #expect(contested == ["tea.json"])
@@ -251,21 +251,21 @@ import TimerCore
     #expect(temporary.read("tea.json")?.contains("13") == true)
   }
 
-  @Test func `is spared by a removal`() throws {
+  @Test func `is kept when the server removes the timer`() throws {
     var folder = try loaded()
     try folder.commit([TimerWrite(ticket: 2, timers: [id("tea"): nil])])
     try edit("tea.json", .make(revision: 99))
 
     _ = folder.writeFiles()
 
-    #expect(folder.takeContested() == ["tea.json"])
+    #expect(folder.drainContested() == ["tea.json"])
     #expect(temporary.read("tea.json")?.contains("99") == true)
   }
 
   @Test func `that removed a file leaves what is there again`() throws {
     var folder = try loaded()
     try temporary.remove("tea.json")
-    _ = folder.changesByOthers(["tea.json"], isSecondLook: true)
+    _ = folder.changesByOthers(["tea.json"], isRecheck: true)
     var removal = TimerWrite(ticket: 2, timers: [id("tea"): nil])
     removal.goneAlready = [id("tea")]
     try folder.commit([removal])
@@ -323,26 +323,26 @@ import TimerCore
 
     #expect(firstLook.changes.isEmpty)
     #expect(firstLook.doubtful == ["tea.json"])
-    let secondLook = folder.changesByOthers(firstLook.doubtful, isSecondLook: true)
-    guard case .removed(let removed) = secondLook.changes.first else {
+    let recheck = folder.changesByOthers(firstLook.doubtful, isRecheck: true)
+    guard case .removed(let removed) = recheck.changes.first else {
       Issue.record("no removal")
       return
     }
     #expect(removed == id("tea"))
   }
 
-  @Test func `is no removal when the file is back at the second look`() throws {
+  @Test func `is no removal when the file is back at the recheck`() throws {
     var folder = try stored()
     let contents = try #require(temporary.read("tea.json"))
     try temporary.remove("tea.json")
     let doubtful = folder.changesByOthers(nil).doubtful
     try temporary.write(contents, to: "tea.json")
 
-    let secondLook = folder.changesByOthers(doubtful, isSecondLook: true)
+    let recheck = folder.changesByOthers(doubtful, isRecheck: true)
 
     // With the same contents it is no edit either.
-    #expect(secondLook.changes.isEmpty)
-    #expect(secondLook.doubtful.isEmpty)
+    #expect(recheck.changes.isEmpty)
+    #expect(recheck.doubtful.isEmpty)
   }
 
   @Test func `is in doubt at first when it may be half written`() throws {
@@ -351,11 +351,11 @@ import TimerCore
     try temporary.write("{", to: "tea.json")
     let firstLook = folder.changesByOthers(["tea.json"])
     try edit("tea.json", .make(revision: 14))
-    let secondLook = folder.changesByOthers(["tea.json"], isSecondLook: true)
+    let recheck = folder.changesByOthers(["tea.json"], isRecheck: true)
 
     #expect(firstLook.changes.isEmpty)
     #expect(firstLook.doubtful == ["tea.json"])
-    guard case .edited(let record) = secondLook.changes.first else {
+    guard case .edited(let record) = recheck.changes.first else {
       Issue.record("no edit")
       return
     }
@@ -369,7 +369,7 @@ import TimerCore
     let doubtful = folder.changesByOthers(["tea.json"]).doubtful
 
     guard
-      case .damaged(let fault) = folder.changesByOthers(doubtful, isSecondLook: true).changes.first
+      case .damaged(let fault) = folder.changesByOthers(doubtful, isRecheck: true).changes.first
     else {
       Issue.record("no damage")
       return
@@ -379,15 +379,15 @@ import TimerCore
     #expect(folder.changesByOthers(nil).doubtful.isEmpty)
   }
 
-  @Test func `is told once`() throws {
+  @Test func `is reported once`() throws {
     var folder = try stored()
     try edit("rice.json", .make("rice"))
     try temporary.remove("tea.json")
 
     #expect(folder.changesByOthers(nil).changes.count == 1)
-    #expect(folder.changesByOthers(["tea.json"], isSecondLook: true).changes.count == 1)
+    #expect(folder.changesByOthers(["tea.json"], isRecheck: true).changes.count == 1)
     #expect(folder.changesByOthers(nil).changes.isEmpty)
-    #expect(folder.changesByOthers(["tea.json"], isSecondLook: true).changes.isEmpty)
+    #expect(folder.changesByOthers(["tea.json"], isRecheck: true).changes.isEmpty)
   }
 
   @Test(arguments: [".tea.json.new", ".server", "notes.txt", "quarantine"] as [FileName])

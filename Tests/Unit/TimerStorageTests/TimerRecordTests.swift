@@ -32,9 +32,9 @@ import TimerStorage
       .make(type: .stopwatch, run: nil), .make(type: .stopwatch, run: stopwatch),
       .make(type: .stopwatch, run: finishedStopwatch), ended, shown,
       .make("caf\u{E9}/🍵\"\\", run: countdown), .make("cafe\u{301}", run: countdown),
-      .make(answered: [AnsweredRequest(requestId: "r\"1", revision: 12, at: start)]),
+      .make(answered: [IdempotencyRecord(requestId: "r\"1", revision: 12, at: start)]),
       .make(answered: [
-        AnsweredRequest(
+        IdempotencyRecord(
           requestId: "r2", revision: 12, at: start, fingerprint: 9_007_199_254_740_991)
       ]),
     ]
@@ -122,7 +122,7 @@ import TimerStorage
           type: .countdown(300), atZero: .overtime, title: "Grüner Tee", warnings: [60, 10.5]),
         run: run, endedAt: 1_764_480_009.5, changedAt: 1_764_480_010.25),
       clock: ClockReading(server: 1_764_480_010.25, boot: 5_010, bootID: "b0"),
-      answered: [AnsweredRequest(requestId: "r-1", revision: 12, at: 1_764_480_010.25)])
+      answered: [IdempotencyRecord(requestId: "r-1", revision: 12, at: 1_764_480_010.25)])
   }
 
   @Test func `of version 1 is understood`() throws {
@@ -133,7 +133,7 @@ import TimerStorage
     #expect(String(decoding: goldenRecord.contents(), as: UTF8.self) == Self.golden)
   }
 
-  @Test func `tells laps with the run, and what the one who speaks is shown beside it`() {
+  @Test func `has laps in the run, and the speaker's message beside it`() {
     var record = TimerRecord.make(
       type: .stopwatch, run: RestoreTimerData(.stopwatch, startingAt: Self.start))
     record.timer.laps = [1.5, 2.000001]
@@ -198,7 +198,7 @@ import TimerStorage
     #expect(record.answered == [])
   }
 
-  @Test func `remembers its last zeros, and which of them nobody was sent`() throws {
+  @Test func `keeps its last ends, and which of them were not delivered`() throws {
     var record = TimerRecord.make()
     record.ends = [
       TimerEnd(at: Self.start + 200, revision: 3, isDelivered: true),
@@ -208,7 +208,7 @@ import TimerStorage
     #expect(try TimerRecord(contents: record.contents(), id: id("tea")) == record)
   }
 
-  @Test func `of a server before takes up a zero that nobody was sent`() throws {
+  @Test func `of an older server yields an end that was not delivered`() throws {
     let contents =
       #"{"version":1,"timer":"tea","type":"timer","duration":90,"revision":7,"#
       + #""untoldEnds":[1764480300.5]}"#
@@ -219,7 +219,7 @@ import TimerStorage
       record.ends == [TimerEnd(at: 1_764_480_300.5, revision: 7, isDelivered: false)])
   }
 
-  @Test func `tells servers before of a zero that nobody was sent`() throws {
+  @Test func `tells older servers of an end that was not delivered`() throws {
     var record = TimerRecord.make()
     record.ends = [TimerEnd(at: 1_764_480_300.5, revision: 5, isDelivered: false)]
 
@@ -244,7 +244,7 @@ import TimerStorage
       return PausePeriod(pause: pause.date, start: (pause + 1.000001).date)
     }
     let answered = (0..<24).map {
-      AnsweredRequest(
+      IdempotencyRecord(
         requestId: "6f1c2a9e-93b5-4c1d-8f5e-5a1b0c7d9e\(10 + $0)", revision: 1_000_000 + $0,
         at: Self.start + 0.000001, fingerprint: 9_007_199_254_740_991)
     }

@@ -8,9 +8,9 @@ import TimerCore
 
 /// What a writer has told.
 private final class Notes: Sendable {
-  private let notes = Mutex<[DiskNote]>([])
+  private let notes = Mutex<[DiskEvent]>([])
 
-  func add(_ note: DiskNote) { notes.withLock { $0.append(note) } }
+  func add(_ note: DiskEvent) { notes.withLock { $0.append(note) } }
 
   private var reports: [WriteReport] {
     notes.withLock { notes in
@@ -54,7 +54,7 @@ private final class Notes: Sendable {
     #expect(temporary.read("tea.json") != nil)
   }
 
-  @Test func `has nothing to say of nothing`() throws {
+  @Test func `reports nothing for no writes`() throws {
     let writer = try writer()
 
     writer.submit([])
@@ -97,7 +97,7 @@ private final class Notes: Sendable {
     #expect(temporary.read("rice.json")?.contains("\"revision\": 2") == true)
   }
 
-  @Test func `tells of files that are behind once, and once when they are not`() throws {
+  @Test func `reports files that are behind once, and once when they have caught up`() throws {
     let writer = try writer()
     try temporary.makeFolder("tea.json")
 
@@ -242,7 +242,7 @@ private final class Notes: Sendable {
     #expect(temporary.read("rice.json") != nil)
   }
 
-  @Test func `takes the same timer again from the one who heard of it`() {
+  @Test func `accepts a write of the same timer from a caller that knows of the failure`() {
     writer.submit([.make(2, reported: 1)])
     writer.finish()
 
@@ -251,7 +251,7 @@ private final class Notes: Sendable {
   }
 }
 
-@Suite struct `The disk's thread on the watch` {
+@Suite struct `The disk's thread watching the folder` {
   private let temporary = TemporaryFolder()
 
   /// What others did to the files, told one note at a time.
@@ -259,7 +259,7 @@ private final class Notes: Sendable {
     private let changes = Mutex<[ExternalChange]>([])
     private let bell = DispatchSemaphore(value: 0)
 
-    func hear(_ note: DiskNote) {
+    func hear(_ note: DiskEvent) {
       guard case .external(let more) = note else { return }
       changes.withLock { $0 += more }
       bell.signal()
@@ -285,7 +285,7 @@ private final class Notes: Sendable {
     return writer
   }
 
-  @Test func `tells of an edit, and not of what it wrote itself`() throws {
+  @Test func `reports an edit, and not its own writes`() throws {
     let watch = Watch()
     let writer = try writer([.make(1), .make(2, "rice")], heardBy: watch)
     var edited = TimerRecord.make()
@@ -301,7 +301,7 @@ private final class Notes: Sendable {
     #expect(record == edited)
   }
 
-  @Test func `tells of a removal`() throws {
+  @Test func `reports a removal`() throws {
     let watch = Watch()
     let writer = try writer([.make(1)], heardBy: watch)
 
@@ -316,7 +316,7 @@ private final class Notes: Sendable {
   }
 
   /// Away at 0 to 0.05 s and at 0.45 to 0.55 s: only an absence of half a second is a removal.
-  @Test func `tells nothing of a file that is gone for a moment twice`() throws {
+  @Test func `reports nothing for a file that is gone for a moment twice`() throws {
     let watch = Watch()
     let writer = try writer([.make(1)], heardBy: watch)
 

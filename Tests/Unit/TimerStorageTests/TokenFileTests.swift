@@ -98,7 +98,7 @@ import Testing
     #expect(throws: TokenFileError.self) { try file.load() }
   }
 
-  @Test func `tells no contents in its errors`() throws {
+  @Test func `has no contents in its errors`() throws {
     try folder.makeFolder(".timersync")
     try folder.write(
       #"{"version":1,"tokens":[{"name":"a","role":"view","sha256":["hush"]}]}"#,
@@ -121,7 +121,7 @@ import Testing
     #expect(condition())
   }
 
-  @Test func `tells of tokens that come and go`() async throws {
+  @Test func `reports tokens that are added and removed`() async throws {
     let file = TokenFile(path: folder.path("tokens"))
     let told = Mutex<[Result<[TokenRecord]?, TokenFileError>]>([])
     let watch = try TokenFileWatch(file) { contents in told.withLock { $0.append(contents) } }
@@ -143,7 +143,7 @@ import Testing
     withExtendedLifetime(watch) {}
   }
 
-  @Test func `tells nothing of other files`() async throws {
+  @Test func `reports nothing for other files`() async throws {
     let file = TokenFile(path: folder.path("tokens"))
     let told = Mutex(0)
     let watch = try TokenFileWatch(file) { _ in told.withLock { $0 += 1 } }
@@ -159,7 +159,7 @@ import Testing
 
   /// A watch that has told of one token in a folder of its own, and what it tells from there on.
   private func watch(
-    secondLook: DispatchTimeInterval
+    recheckDelay: DispatchTimeInterval
   ) throws -> (watch: TokenFileWatch, told: Told) {
     let file = TokenFile(path: folder.path("etc/tokens"))
     try file.change { tokens in
@@ -167,7 +167,7 @@ import Testing
       return true
     }
     let told = Told()
-    let watch = TokenFileWatch(file, secondLook: secondLook) { told.add($0) }
+    let watch = TokenFileWatch(file, recheckDelay: recheckDelay) { told.add($0) }
     try #require(try watch.load()?.count == 1)
     return (watch, told)
   }
@@ -187,8 +187,8 @@ import Testing
     try FileManager.default.moveItem(atPath: folder.path(from), toPath: folder.path(target))
   }
 
-  @Test func `hands on nothing that is gone for a moment`() async throws {
-    let (watch, told) = try watch(secondLook: .seconds(3_600))
+  @Test func `reports nothing for a file that is gone for a moment`() async throws {
+    let (watch, told) = try watch(recheckDelay: .seconds(3_600))
     let asked = Told()
 
     try move("etc/tokens", "x")
@@ -202,10 +202,10 @@ import Testing
   }
 
   @Test(arguments: [nil, "oops"])
-  func `tells of tokens that are back after it handed on that they are gone`(
+  func `reports tokens that are back after it reported them gone`(
     _ between: String?
   ) async throws {
-    let (watch, told) = try watch(secondLook: .milliseconds(20))
+    let (watch, told) = try watch(recheckDelay: .milliseconds(20))
     let asked = Told()
 
     try move("etc/tokens", "x")
@@ -219,8 +219,8 @@ import Testing
     withExtendedLifetime(watch) {}
   }
 
-  @Test func `answers who asks in any case`() async throws {
-    let (watch, told) = try watch(secondLook: .milliseconds(20))
+  @Test func `answers every read, whether or not the file has changed`() async throws {
+    let (watch, told) = try watch(recheckDelay: .milliseconds(20))
     let asked = Told()
 
     for count in 1...2 {
@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test func `can't tell what is gone while the folder is`() async throws {
-    let (watch, told) = try watch(secondLook: .milliseconds(20))
+    let (watch, told) = try watch(recheckDelay: .milliseconds(20))
 
     try move("etc", "elsewhere")
     try await wait { told.counts == [-1] }

@@ -15,7 +15,7 @@ import Testing
 
   /// Takes a place for each address, and tells which were surplus; nil for one that needs none.
   private func surplus(_ addresses: [String], _ counts: inout AddressCounts) -> [Bool?] {
-    addresses.map { counts.take(for: IPAddress($0))?.isSurplus }
+    addresses.map { counts.take(for: IPAddress($0))?.isOverLimit }
   }
 
   @Test func `may be as many as the bound, and not one more`() {
@@ -60,23 +60,23 @@ import Testing
     var counts = counts(max: 2)
     let address = IPAddress("192.0.2.1")
     let places = (0..<3).map { _ in counts.take(for: address) }
-    #expect(places.map { $0?.isSurplus } == [false, false, true])
+    #expect(places.map { $0?.isOverLimit } == [false, false, true])
 
     // One over the bound has a place as well.
-    counts.giveBack(places[0])
-    #expect(counts.take(for: address)?.isSurplus == true)
-    counts.giveBack(places[1])
-    counts.giveBack(places[2])
-    #expect(counts.take(for: address)?.isSurplus == false)
+    counts.releaseSlot(places[0])
+    #expect(counts.take(for: address)?.isOverLimit == true)
+    counts.releaseSlot(places[1])
+    counts.releaseSlot(places[2])
+    #expect(counts.take(for: address)?.isOverLimit == false)
   }
 
   @Test func `lose nothing when one gives back that had no place`() {
     var counts = counts(max: 1)
-    #expect(counts.take(for: IPAddress("192.0.2.1"))?.isSurplus == false)
+    #expect(counts.take(for: IPAddress("192.0.2.1"))?.isOverLimit == false)
 
-    counts.giveBack(nil)
+    counts.releaseSlot(nil)
 
-    #expect(counts.take(for: IPAddress("192.0.2.1"))?.isSurplus == true)
+    #expect(counts.take(for: IPAddress("192.0.2.1"))?.isOverLimit == true)
   }
 
   @Test(arguments: ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
@@ -101,7 +101,7 @@ import Testing
     var counts = counts(max: 1)
 
     #expect(counts.take(for: nil) == nil)
-    #expect(!counts.isFarTooMany(nil))
+    #expect(!counts.isFarOverLimit(nil))
   }
 
   // A few above the bound are told so; the rest is not even read.
@@ -109,10 +109,10 @@ import Testing
     var counts = counts(max: 2)
     let places = (0..<100).map { _ in counts.take(for: IPAddress("192.0.2.1")) }
 
-    let tooMany = places.map { counts.isFarTooMany($0) }
+    let tooMany = places.map { counts.isFarOverLimit($0) }
     let first = tooMany.firstIndex(of: true) ?? 0
 
-    #expect(places.prefix(3).map { $0?.isSurplus } == [false, false, true])
+    #expect(places.prefix(3).map { $0?.isOverLimit } == [false, false, true])
     #expect((3...50).contains(first))
     #expect(tooMany[first...].allSatisfy { $0 })
   }
@@ -121,12 +121,12 @@ import Testing
     var counts = counts(max: 2)
     let address = IPAddress("192.0.2.1")
     let places = (0..<100).map { _ in counts.take(for: address) }
-    for place in places.dropFirst() { counts.giveBack(place) }
+    for place in places.dropFirst() { counts.releaseSlot(place) }
 
     let place = counts.take(for: address)
 
-    #expect(place?.isSurplus == false)
-    #expect(!counts.isFarTooMany(place))
+    #expect(place?.isOverLimit == false)
+    #expect(!counts.isFarOverLimit(place))
   }
 }
 

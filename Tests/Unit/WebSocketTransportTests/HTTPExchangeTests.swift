@@ -10,7 +10,7 @@ private final class TestStream: ByteStream {
   var isReady: Bool { !isClosed }
   var unsentByteCount = 0
   var acknowledgedByteCount: Int64 = -1
-  var complaint: StreamComplaint?
+  var fault: StreamFault?
 
   private(set) var isReading = false
   private(set) var isClosed = false
@@ -72,16 +72,16 @@ private final class TestOwner: HTTPExchangeOwner {
     upgrades.append("\(key) \(subprotocol ?? "-") \(handshake.peerAddress)")
   }
 
-  func hurry(_ exchange: HTTPExchange, withinMilliseconds patience: UInt64) {
+  func armTimeout(_ exchange: HTTPExchange, afterMilliseconds patience: UInt64) {
     self.patience.append(patience)
     exchange.setDue(patience)
   }
 
-  func countWaiting(_ reader: any BacklogReader) {}
+  func updateBacklog(_ reader: any BacklogReader) {}
 
-  func count(_ refusal: TransportRefusal, isTold: Bool) {
+  func count(_ refusal: TransportRefusal, isReported: Bool) {
     refusals.append(refusal)
-    if isTold { toldRefusals.append(refusal) }
+    if isReported { toldRefusals.append(refusal) }
   }
 
   func ended(_ exchange: HTTPExchange) { endCount += 1 }
@@ -93,7 +93,7 @@ private final class TestOwner: HTTPExchangeOwner {
 
   /// Begins to read from the peer 192.0.2.1.
   private func begun(
-    place: AddressCounts.Place? = nil, _ set: (inout TransportOptions) -> Void = { _ in }
+    place: AddressCounts.Slot? = nil, _ set: (inout TransportOptions) -> Void = { _ in }
   ) -> HTTPExchange {
     set(&owner.options)
     let exchange = HTTPExchange(
@@ -112,7 +112,7 @@ private final class TestOwner: HTTPExchangeOwner {
     let exchange = begun()
 
     #expect(stream.isReading)
-    #expect(exchange.isReading && exchange.isPeersTurn)
+    #expect(exchange.isReading && exchange.isWaitingForPeer)
   }
 
   @Test func `hands a request over when it is whole`() {
@@ -124,7 +124,7 @@ private final class TestOwner: HTTPExchangeOwner {
     stream.receive("lo")
 
     #expect(owner.requests == ["POST /a hello"])
-    #expect(!exchange.isPeersTurn)
+    #expect(!exchange.isWaitingForPeer)
   }
 
   @Test func `sends the answer, and reads the next request`() {
@@ -207,7 +207,7 @@ private final class TestOwner: HTTPExchangeOwner {
     #expect(stream.takeOutput().contains("\r\nConnection: close\r\n"))
 
     #expect(stream.hasEndedWriting && !stream.isClosed)
-    #expect(exchange.mayGiveWay(atMilliseconds: 0))
+    #expect(exchange.isEvictable(atMilliseconds: 0))
     // What still comes is passed over.
     stream.receive(get("/never"))
     #expect(owner.requests.count == 1)
@@ -327,12 +327,12 @@ private final class TestOwner: HTTPExchangeOwner {
 
     let output = stream.takeOutput()
     #expect(output.hasPrefix("HTTP/1.1 503 ") && output.contains("\r\nRetry-After: "))
-    #expect(owner.refusals == [.tooManyOfAddress])
+    #expect(owner.refusals == [.tooManyPerAddress])
   }
 
   @Test func `says so to a client that speaks no TLS`() {
     _ = begun()
-    stream.complaint = .isPlain
+    stream.fault = .notTLS
 
     stream.receive(get("/"))
 
@@ -406,17 +406,17 @@ private final class TestOwner: HTTPExchangeOwner {
     exchange.answer(text("one"))
     #expect(exchange.waitingByteCount == 1_000)
 
-    #expect(!exchange.makesProgress())
+    #expect(!exchange.recordProgress())
     stream.acknowledgedByteCount = 101
-    #expect(exchange.makesProgress())
-    #expect(!exchange.makesProgress())
+    #expect(exchange.recordProgress())
+    #expect(!exchange.recordProgress())
   }
 
   @Test func `makes no progress while nothing waits`() {
     let exchange = begun()
-    #expect(!exchange.makesProgress())
+    #expect(!exchange.recordProgress())
     stream.receive(get("/"))
-    #expect(!exchange.makesProgress())
+    #expect(!exchange.recordProgress())
   }
 
   @Test func `answers what it can when the server stops`() {
@@ -467,7 +467,7 @@ private final class TestOwner: HTTPExchangeOwner {
 
     stream.ended(false)
 
-    #expect(stream.isClosed && owner.requests == [] && !exchange.isPeersTurn)
+    #expect(stream.isClosed && owner.requests == [] && !exchange.isWaitingForPeer)
   }
 
   @Test func `ends when it is broken, whatever it is about`() {
@@ -494,8 +494,8 @@ private final class TestOwner: HTTPExchangeOwner {
   @Test func `ends once, however often it is told to`() {
     let exchange = begun()
 
-    exchange.abandon()
-    exchange.abandon()
+    exchange.abort()
+    exchange.abort()
     exchange.stop()
     stream.ended(true)
 
@@ -512,17 +512,17 @@ private final class TestOwner: HTTPExchangeOwner {
       stream, number: 1, peer: IPAddress(high: 0, low: 1), place: nil, owner: owner)
     owner.exchange = exchange
     exchange.begin()
-    owner.hurry(exchange, withinMilliseconds: 10_000)
+    owner.armTimeout(exchange, afterMilliseconds: 10_000)
     return exchange
   }
 
   // It is due 10 s after it began, at 0.
   @Test func `keeps it for a while when it is new`() {
     let exchange = begun()
-    #expect(!exchange.mayGiveWay(atMilliseconds: HTTPExchange.graceMilliseconds - 1))
-    #expect(exchange.mayGiveWay(atMilliseconds: HTTPExchange.graceMilliseconds))
+    #expect(!exchange.isEvictable(atMilliseconds: HTTPExchange.graceMilliseconds - 1))
+    #expect(exchange.isEvictable(atMilliseconds: HTTPExchange.graceMilliseconds))
     stream.receive("GET / HT")
-    #expect(!exchange.mayGiveWay(atMilliseconds: HTTPExchange.graceMilliseconds - 1))
+    #expect(!exchange.isEvictable(atMilliseconds: HTTPExchange.graceMilliseconds - 1))
   }
 
   @Test func `keeps it while the server has its request`() {
@@ -530,19 +530,19 @@ private final class TestOwner: HTTPExchangeOwner {
 
     stream.receive(get("/"))
 
-    #expect(!exchange.mayGiveWay(atMilliseconds: .max / 2))
+    #expect(!exchange.isEvictable(atMilliseconds: .max / 2))
   }
 
   @Test func `gives it up at once when it had its answer`() {
     let exchange = begun()
     stream.receive(get("/"))
     exchange.answer(HTTPResponse(status: 204))
-    #expect(!exchange.mayGiveWay(atMilliseconds: 0))
+    #expect(!exchange.isEvictable(atMilliseconds: 0))
 
     _ = stream.takeOutput()
 
-    #expect(exchange.mayGiveWay(atMilliseconds: 0))
-    exchange.giveWay()
+    #expect(exchange.isEvictable(atMilliseconds: 0))
+    exchange.evict()
     #expect(stream.takeOutput() == "" && stream.isClosed && owner.endCount == 1)
   }
 
@@ -550,7 +550,7 @@ private final class TestOwner: HTTPExchangeOwner {
     let exchange = begun()
     stream.receive("GET / HT")
 
-    exchange.giveWay()
+    exchange.evict()
 
     #expect(stream.takeOutput().hasPrefix("HTTP/1.1 503 "))
     #expect(stream.isClosed && owner.endCount == 1)

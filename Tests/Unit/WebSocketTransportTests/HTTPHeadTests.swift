@@ -161,7 +161,7 @@ import Testing
   @Test func `takes any bytes for a value, and shows those that are UTF-8`() throws {
     let parser = HTTPParser(headBytesMax: 100, bodyBytesMax: 100)
     var input = Array("GET / HTTP/1.0\r\nA: é\r\nB: ".utf8) + [0xe9] + Array("\r\n\r\n".utf8)
-    parser.take(from: &input)
+    parser.consume(from: &input)
 
     let head = try HTTPHead(parser)
 

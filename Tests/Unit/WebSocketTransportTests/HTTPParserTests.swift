@@ -6,7 +6,7 @@ import Testing
   @Test func `reads nothing at first`() {
     let parser = HTTPParser(headBytesMax: 100, bodyBytesMax: 100)
 
-    #expect(!parser.hasBegun && !parser.isHeadWhole && !parser.isWhole)
+    #expect(!parser.hasBegun && !parser.isHeadComplete && !parser.isComplete)
     #expect(throws: Never.self) { try parser.check() }
   }
 
@@ -115,9 +115,9 @@ import Testing
     let next = Array("GET /b HT".utf8)
     var input = Array("POST /a HTTP/1.1\r\nContent-Length: 1\r\n\r\nx".utf8) + next
 
-    parser.take(from: &input)
+    parser.consume(from: &input)
 
-    #expect(parser.isWhole)
+    #expect(parser.isComplete)
     #expect(input == next)
   }
 
@@ -126,8 +126,8 @@ import Testing
     var state: [[Bool]] = []
     for piece in ["G", "ET / HTTP/1.1\r\nContent-Length: 2\r\n\r", "\n", "a", "b"] {
       var input = Array(piece.utf8)
-      parser.take(from: &input)
-      state.append([parser.hasBegun, parser.isHeadWhole, parser.isWhole])
+      parser.consume(from: &input)
+      state.append([parser.hasBegun, parser.isHeadComplete, parser.isComplete])
     }
 
     let (begun, read, whole) = ([true, false, false], [true, true, false], [true, true, true])
@@ -137,11 +137,11 @@ import Testing
   @Test func `forgets a request when it begins with the next one`() {
     let parser = HTTPParser(headBytesMax: 100, bodyBytesMax: 100)
     var input = Array("POST /a HTTP/1.1\r\nContent-Length: 1\r\n\r\nx".utf8)
-    parser.take(from: &input)
+    parser.consume(from: &input)
 
     parser.restart()
 
-    #expect(!parser.hasBegun && !parser.isHeadWhole && !parser.isWhole)
+    #expect(!parser.hasBegun && !parser.isHeadComplete && !parser.isComplete)
     #expect(parser.target.isEmpty && parser.fields.isEmpty && parser.body.isEmpty)
   }
 
@@ -180,9 +180,9 @@ import Testing
     let body = (0...255).map { UInt8($0) }
     var input = Array("PUT / HTTP/1.1\r\nContent-Length: 256\r\n\r\n".utf8) + body
 
-    while !input.isEmpty { parser.take(from: &input) }
+    while !input.isEmpty { parser.consume(from: &input) }
 
-    #expect(parser.isWhole)
+    #expect(parser.isComplete)
     #expect(parser.body == body)
   }
 

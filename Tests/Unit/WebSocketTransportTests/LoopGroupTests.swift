@@ -23,7 +23,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `gives a broadcast to all, and to each in order`() throws {
+  @Test func `sends a broadcast to all connections, to each in order`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
     for client in clients {
@@ -69,7 +69,7 @@ import Testing
     #expect(server.outcome == Outcome(opened: 41, closed: 41))
   }
 
-  @Test func `takes leave of the connections of all loops when it stops`() throws {
+  @Test func `sends close frames to the connections of all loops when it stops`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
 
@@ -81,7 +81,7 @@ import Testing
     #expect(server.outcome == Outcome(opened: 40, closed: 40))
   }
 
-  @Test func `looks at its deadlines between what its loops report`() throws {
+  @Test func `checks its deadlines between the events of its loops`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
     try clients[0].send("tick")
@@ -95,7 +95,7 @@ import Testing
     #expect(server.mostReportedInARow <= 24)
   }
 
-  @Test func `goes on when its loops have more for each other than may lie there`() throws {
+  @Test func `makes progress when its channels are full`() throws {
     let server = try RunningGroup { $0.unsentBytesMax = 1_000_000_000 }
     let clients = try server.clients(12)
 
@@ -107,7 +107,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `sums the figures of its loops`() throws {
+  @Test func `sums the counters of its loops`() throws {
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
 
@@ -123,7 +123,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `lets nobody in above the limit, whichever loops they come to`() throws {
+  @Test func `enforces the connection limit over all loops`() throws {
     let server = try RunningGroup { $0.connectionsMax = 12 }
     let clients = try server.clients(Self.clientCount)
 
@@ -137,7 +137,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `is gone when it was never run`() throws {
+  @Test func `releases its resources when it was never run`() throws {
     let port: Int
     do { port = try LoopGroup(RunningGroup.options).port }
 
@@ -190,33 +190,33 @@ final class RunningGroup: Sendable {
     var options = Self.options
     set(&options)
     let (orders, ended, started) = (orders, ended, DispatchSemaphore(value: 0))
-    let made = Made()
+    let progress = Progress()
     Thread.detachNewThread { [options] in
       do {
         let group = try LoopGroup(options)
-        made.port.withLock { $0 = group.port }
+        progress.port.withLock { $0 = group.port }
         started.signal()
         group.listen(to: orders)
-        let outcome = Self.serve(group, orders, made.mostReportedInARow)
-        made.outcome.withLock { $0 = outcome }
+        let outcome = Self.serve(group, orders, progress.mostReportedInARow)
+        progress.outcome.withLock { $0 = outcome }
       } catch {
         started.signal()
       }
       ended.signal()
     }
     started.wait()
-    self.made = made
-    port = made.port.withLock { $0 }
+    self.progress = progress
+    port = progress.port.withLock { $0 }
     guard port != 0 else { throw RawClient.Fault("no group") }
   }
 
-  private final class Made: Sendable {
+  private final class Progress: Sendable {
     let port = Mutex(0)
     let outcome = Mutex(Outcome())
     let mostReportedInARow = Mutex(0)
   }
 
-  private let made: Made
+  private let progress: Progress
 
   func clients(_ count: Int) throws -> [RawClient] {
     try (0..<count).map { _ in try RawClient(port: port) }
@@ -231,9 +231,9 @@ final class RunningGroup: Sendable {
     wait()
   }
 
-  var outcome: Outcome { made.outcome.withLock { $0 } }
+  var outcome: Outcome { progress.outcome.withLock { $0 } }
   /// How much came from further loops without a deadline in between, at most.
-  var mostReportedInARow: Int { made.mostReportedInARow.withLock { $0 } }
+  var mostReportedInARow: Int { progress.mostReportedInARow.withLock { $0 } }
 
   private static func serve(
     _ group: LoopGroup, _ orders: Mailbox<String>, _ mostReportedInARow: borrowing Mutex<Int>
@@ -258,7 +258,7 @@ final class RunningGroup: Sendable {
           for number in 0..<(Int(words[1]) ?? 0) {
             actions.append(.send(frame("\(number)"), to: id))
           }
-        case "tick": actions.append(.wake(afterMicroseconds: 0))
+        case "tick": actions.append(.setDeadline(afterMicroseconds: 0))
         case "slow":
           Thread.sleep(forTimeInterval: 0.002)
           actions.append(.send(frame("done"), to: id))
@@ -274,7 +274,7 @@ final class RunningGroup: Sendable {
         }
       case .deadline:
         reportedInARow = 0
-        actions.append(.wake(afterMicroseconds: 0))
+        actions.append(.setDeadline(afterMicroseconds: 0))
       case .receivedBinary, .requested, .stopRequested, .reloadRequested: break
       }
     }

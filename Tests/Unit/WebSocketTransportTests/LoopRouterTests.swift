@@ -4,15 +4,15 @@ import Testing
 
 @Suite struct `The router of a group of loops` {
   let group = GroupID(9)
-  let mine = LoopPlace(number: 0, census: nil).connection
-  let second = LoopPlace(number: 1, census: nil).connection
-  let third = LoopPlace(number: 2, census: nil).connection
+  let mine = LoopPlace(number: 0, totals: nil).connection
+  let second = LoopPlace(number: 1, totals: nil).connection
+  let third = LoopPlace(number: 2, totals: nil).connection
   let frame = Frame([1])
 
   /// Knows a connection of each further loop.
   func router() -> LoopRouter {
     var router = LoopRouter(loopCount: 3)
-    for id in [second, third] { #expect(router.admits(.opened(id, Handshake())) == true) }
+    for id in [second, third] { #expect(router.admit(.opened(id, Handshake())) == true) }
     return router
   }
 
@@ -20,10 +20,10 @@ import Testing
   func routed(_ actions: [TransportAction], _ router: inout LoopRouter) -> [[TransportAction]] {
     var own: [TransportAction] = []
     router.route(actions, own: &own)
-    return [own, router.takeOutgoing(1), router.takeOutgoing(2)]
+    return [own, router.drainOutgoing(1), router.drainOutgoing(2)]
   }
 
-  @Test func `hands what is for one connection to the loop that owns it`() {
+  @Test func `routes an action for one connection to the loop that owns it`() {
     var router = router()
     let actions: (ConnectionID) -> [TransportAction] = { [self] id in
       [
@@ -37,15 +37,15 @@ import Testing
     #expect(routed == [actions(mine), actions(second), actions(third)])
   }
 
-  @Test func `answers a request on the loop that it came by`() {
+  @Test func `routes a response to the loop that received the request`() {
     var router = router()
-    let base = LoopPlace(number: 2, census: nil).serialBase
-    let answer = TransportAction.respond(HTTPResponse(status: 200), to: RequestID(base + 1))
+    let base = LoopPlace(number: 2, totals: nil).serialBase
+    let answer = TransportAction.respond(HTTPResponse(status: 200), to: HTTPRequestID(base + 1))
 
     #expect(routed([answer], &router) == [[], [], [answer]])
   }
 
-  @Test func `hands a broadcast to its own loop and to those that have members`() {
+  @Test func `routes a broadcast to its own loop and to loops with members`() {
     var router = router()
     _ = routed([.join(third, group), .join(mine, group)], &router)
     let broadcast = TransportAction.broadcast(frame, to: group)
@@ -54,11 +54,11 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `hands no broadcast to a loop whose last member is gone`(_ isClosed: Bool) {
+  func `routes no broadcast to a loop whose last member is gone`(_ isClosed: Bool) {
     var router = router()
     _ = routed([.join(second, group), .join(third, group)], &router)
     if isClosed {
-      #expect(router.admits(.closed(second)) == true)
+      #expect(router.admit(.closed(second)) == true)
     } else {
       _ = routed([.leave(second, group)], &router)
     }
@@ -79,24 +79,24 @@ import Testing
   @Test func `keeps the deadline to itself and stops all`() {
     var router = router()
 
-    let routed = routed([.wake(afterMicroseconds: 5), .stop], &router)
+    let routed = routed([.setDeadline(afterMicroseconds: 5), .stop], &router)
 
-    #expect(routed == [[.wake(afterMicroseconds: 5), .stop], [.stop], [.stop]])
+    #expect(routed == [[.setDeadline(afterMicroseconds: 5), .stop], [.stop], [.stop]])
   }
 
-  @Test func `lets nothing through from a connection that the server closed but its end`() {
+  @Test func `passes only the end of a connection that the server has closed`() {
     var router = router()
     _ = routed([.close(second, .policyViolation, reason: "")], &router)
 
-    #expect(router.admits(.received(second, [1])) == false)
-    #expect(router.admits(.received(third, [1])) == true)
-    #expect(router.admits(.closed(second)) == true)
-    #expect(router.admits(.closed(second)) == false)
+    #expect(router.admit(.received(second, [1])) == false)
+    #expect(router.admit(.received(third, [1])) == true)
+    #expect(router.admit(.closed(second)) == true)
+    #expect(router.admit(.closed(second)) == false)
   }
 
-  @Test func `passes over who is gone`() {
+  @Test func `ignores actions for connections that are gone`() {
     var router = router()
-    #expect(router.admits(.closed(second)) == true)
+    #expect(router.admit(.closed(second)) == true)
 
     let routed = routed([.send(frame, to: second), .join(second, group)], &router)
 

@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct `An outbox` {
   private func frame(_ count: Int, _ key: UInt64? = nil) -> Frame {
-    Frame(Array(repeating: 0x78, count: count), replaces: key)
+    Frame(Array(repeating: 0x78, count: count), replacementKey: key)
   }
 
   private func text(_ words: String, _ key: UInt64? = nil) -> Frame {
-    Frame(Array(words.utf8), replaces: key)
+    Frame(Array(words.utf8), replacementKey: key)
   }
 
   private func outbox(_ frames: [Frame], largeFrom: Int = .max) -> Outbox {
@@ -28,7 +28,7 @@ import Testing
   /// Bytes of all, how many large ones are not replaced, bytes of all large ones, and of what else is
   /// not replaced.
   private func counts(_ outbox: Outbox) -> [Int] {
-    [outbox.byteCount, outbox.largeCount, outbox.largeByteCount, outbox.lastingByteCount]
+    [outbox.byteCount, outbox.largeCount, outbox.largeByteCount, outbox.unreplaceableByteCount]
   }
 
   @Test func `has nothing at first`() {
@@ -84,13 +84,13 @@ import Testing
   }
 
   @Test func `counts and replaces all messages of a frame together`() {
-    let set = Frame([1, 2], further: [[3, 4, 5], [6]], replaces: 7)
+    let set = Frame([1, 2], further: [[3, 4, 5], [6]], replacementKey: 7)
     var outbox = outbox([set])
     #expect(outbox.byteCount == 6)
 
-    outbox.append(Frame([9], replaces: 7))
+    outbox.append(Frame([9], replacementKey: 7))
 
-    #expect(rest(of: outbox) == [Frame([9], replaces: 7)])
+    #expect(rest(of: outbox) == [Frame([9], replacementKey: 7)])
     #expect(outbox.byteCount == 1)
   }
 
@@ -119,7 +119,7 @@ import Testing
 
     #expect(outbox.largeCount == largeCount)
     #expect(outbox.largeByteCount == (largeCount == 0 ? 0 : bytes))
-    #expect(outbox.lastingByteCount == (largeCount == 0 ? bytes : 0))
+    #expect(outbox.unreplaceableByteCount == (largeCount == 0 ? bytes : 0))
   }
 
   @Test func `takes no frame for a large one unless a size was given`() {
@@ -185,15 +185,15 @@ import Testing
 
 @Suite struct `An outbox that fills up` {
   /// Whether frames of so many bytes are too much for a bound of 100 bytes.
-  private func isTooMuch(
+  private func exceedsLimit(
     lasting: [Int] = [], replaced: [Int] = [], tail: Int = 0, inRelay: Int = 0
   ) -> Bool {
     var outbox = Outbox(largeFrom: 101)
     for count in lasting { outbox.append(Frame(Array(repeating: 0, count: count))) }
     for (key, count) in replaced.enumerated() {
-      outbox.append(Frame(Array(repeating: 0, count: count), replaces: UInt64(key)))
+      outbox.append(Frame(Array(repeating: 0, count: count), replacementKey: UInt64(key)))
     }
-    return outbox.isTooMuch(bytesMax: 100, behindTail: tail, inRelay: inRelay)
+    return outbox.exceedsLimit(bytesMax: 100, behindTail: tail, inRelay: inRelay)
   }
 
   @Test(arguments: [
@@ -204,63 +204,63 @@ import Testing
     ([(150, false), (150, false), (150, false)], 150, false),
     ([(150, false), (150, false), (150, false), (150, false)], 150, true),
   ])
-  func `is too much`(waiting: [(count: Int, isReplaced: Bool)], tail: Int, isTooMuch: Bool) {
+  func `is too much`(waiting: [(count: Int, isReplaced: Bool)], tail: Int, exceedsLimit: Bool) {
     var outbox = Outbox(largeFrom: 101)
     for (key, one) in waiting.enumerated() {
       let bytes = Array(repeating: UInt8(0x78), count: one.count)
-      outbox.append(Frame(bytes, replaces: one.isReplaced ? UInt64(key) : nil))
+      outbox.append(Frame(bytes, replacementKey: one.isReplaced ? UInt64(key) : nil))
     }
-    #expect(outbox.isTooMuch(bytesMax: 100, behindTail: tail) == isTooMuch)
+    #expect(outbox.exceedsLimit(bytesMax: 100, behindTail: tail) == exceedsLimit)
   }
 
   @Test func `is not too much while nothing waits`() {
-    #expect(!isTooMuch())
+    #expect(!exceedsLimit())
   }
 
   @Test func `takes as many bytes as the bound, and not one more`() {
-    #expect(!isTooMuch(lasting: [40, 60]))
-    #expect(isTooMuch(lasting: [40, 61]))
-    #expect(!isTooMuch(replaced: [40, 60]))
-    #expect(isTooMuch(replaced: [40, 61]))
-    #expect(!isTooMuch(lasting: [40], replaced: [60]))
-    #expect(isTooMuch(lasting: [40], replaced: [61]))
+    #expect(!exceedsLimit(lasting: [40, 60]))
+    #expect(exceedsLimit(lasting: [40, 61]))
+    #expect(!exceedsLimit(replaced: [40, 60]))
+    #expect(exceedsLimit(replaced: [40, 61]))
+    #expect(!exceedsLimit(lasting: [40], replaced: [60]))
+    #expect(exceedsLimit(lasting: [40], replaced: [61]))
   }
 
   @Test func `counts the tail with what nothing replaces`() {
-    #expect(!isTooMuch(lasting: [40], tail: 60))
-    #expect(isTooMuch(lasting: [40], tail: 61))
+    #expect(!exceedsLimit(lasting: [40], tail: 60))
+    #expect(exceedsLimit(lasting: [40], tail: 61))
   }
 
   @Test func `does not count the tail with what a newer frame replaces`() {
-    #expect(!isTooMuch(replaced: [40, 60], tail: 100))
+    #expect(!exceedsLimit(replaced: [40, 60], tail: 100))
   }
 
   @Test func `counts what lies in the relay like a tail`() {
-    #expect(!isTooMuch(lasting: [40], tail: 30, inRelay: 30))
-    #expect(isTooMuch(lasting: [40], tail: 30, inRelay: 31))
+    #expect(!exceedsLimit(lasting: [40], tail: 30, inRelay: 30))
+    #expect(exceedsLimit(lasting: [40], tail: 30, inRelay: 31))
   }
 
   // A reader that is slow could never get a frame that is larger than the bound, if that counted.
   @Test func `lets a tail of a large frame be, and not one of the bound`() {
-    #expect(isTooMuch(lasting: [1], tail: 100))
-    #expect(!isTooMuch(lasting: [1], tail: 101))
-    #expect(!isTooMuch(lasting: [100], tail: 1_000_000))
+    #expect(exceedsLimit(lasting: [1], tail: 100))
+    #expect(!exceedsLimit(lasting: [1], tail: 101))
+    #expect(!exceedsLimit(lasting: [100], tail: 1_000_000))
   }
 
   @Test func `lets a large frame be, whatever its size`() {
-    #expect(!isTooMuch(lasting: [1_000_000]))
-    #expect(!isTooMuch(replaced: [1_000_000]))
-    #expect(!isTooMuch(lasting: [1_000_000, 100]))
-    #expect(isTooMuch(lasting: [1_000_000, 101 - 1, 1]))
+    #expect(!exceedsLimit(lasting: [1_000_000]))
+    #expect(!exceedsLimit(replaced: [1_000_000]))
+    #expect(!exceedsLimit(lasting: [1_000_000, 100]))
+    #expect(exceedsLimit(lasting: [1_000_000, 101 - 1, 1]))
   }
 
   @Test func `takes a few large frames only, the one under way included`() {
-    #expect(!isTooMuch(lasting: [101, 101, 101, 101]))
-    #expect(isTooMuch(lasting: [101, 101, 101, 101, 101]))
-    #expect(isTooMuch(lasting: [101, 101, 101, 101], tail: 101))
+    #expect(!exceedsLimit(lasting: [101, 101, 101, 101]))
+    #expect(exceedsLimit(lasting: [101, 101, 101, 101, 101]))
+    #expect(exceedsLimit(lasting: [101, 101, 101, 101], tail: 101))
   }
 
   @Test func `takes any number of large frames that newer ones replace`() {
-    #expect(!isTooMuch(replaced: Array(repeating: 101, count: 50)))
+    #expect(!exceedsLimit(replaced: Array(repeating: 101, count: 50)))
   }
 }

@@ -54,9 +54,9 @@ extension HTTPParser {
     for piece in pieces {
       input += piece
       while !input.isEmpty {
-        take(from: &input)
+        consume(from: &input)
         try check()
-        guard isWhole else { continue }
+        guard isComplete else { continue }
         requests.append(ReadRequest(self))
         restart()
       }
@@ -69,8 +69,8 @@ extension HTTPParser {
 func head(of request: String) throws(HTTPRefusal) -> HTTPHead? {
   let parser = HTTPParser(headBytesMax: 4_096, bodyBytesMax: 4_096)
   var input = Array(request.utf8)
-  parser.take(from: &input)
-  let head = parser.isHeadWhole ? try HTTPHead(parser) : nil
+  parser.consume(from: &input)
+  let head = parser.isHeadComplete ? try HTTPHead(parser) : nil
   try parser.check()
   return head
 }

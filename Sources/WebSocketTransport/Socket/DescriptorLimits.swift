@@ -1,11 +1,11 @@
 import CLibuv
 
-/// How many connections the limit of descriptors has room for.
-struct SocketRoom {
+/// How many connections fit into the limit of file descriptors.
+struct DescriptorLimits {
   /// WebSockets that are let in.
   let webSocketsMax: Int
-  /// HTTP connections of one loop, and those whose handshake is not done. Each loop has its share, because
-  /// whom it ends in favour of another one has to be its own.
+  /// HTTP connections of one loop, including unfinished handshakes. Each loop has its own share, since it can evict
+  /// only connections of its own.
   let httpMax: Int
   /// Descriptors that all of them may use together, with those that are on their way out.
   let descriptorsMax: Int
@@ -17,7 +17,7 @@ struct SocketRoom {
 
   /// Descriptors for what is no connection: files, the loop's own, one in passing.
   private static let spare = 128
-  /// Those of each further loop.
+  /// Descriptors of each worker loop.
   private static let sparePerLoop = 16
 
   /// Raises the limit as far as it is needed and may be.
@@ -26,24 +26,24 @@ struct SocketRoom {
     perWebSocket = options.tls == nil ? 1 : 3
     let wanted = max(1, options.connectionsMax) * perWebSocket + max(1, options.httpConnectionsMax)
     let loopCount = max(1, options.loopCount)
-    let furtherListeners = max(0, ListenAddresses(options.addresses).entries.count - 1)
-    let spare = Self.spare + Self.sparePerLoop * (loopCount - 1) + furtherListeners * loopCount
-    let needed = wanted + Self.leaving + spare
+    let additionalListeners = max(0, ListenAddresses(options.addresses).entries.count - 1)
+    let spare = Self.spare + Self.sparePerLoop * (loopCount - 1) + additionalListeners * loopCount
+    let needed = wanted + Self.closing + spare
     let raised = shim_raise_descriptor_limit(Int64(needed))
     limit = raised < 0 ? needed : Int(raised)
-    tableSize = min(limit, needed + Self.foreign)
+    tableSize = min(limit, needed + Self.othersMax)
     descriptorsMax = max(16, min(limit, needed) - spare)
-    // For those who are told that there is no room.
-    let leaving = min(Self.leaving, descriptorsMax / 8)
-    let isTight = descriptorsMax < wanted + leaving
-    let http = isTight ? max(4, (descriptorsMax - leaving) / 4) : .max
+    // Room for connections that are told that the server is full.
+    let closing = min(Self.closing, descriptorsMax / 8)
+    let isLimited = descriptorsMax < wanted + closing
+    let http = isLimited ? max(4, (descriptorsMax - closing) / 4) : .max
     let httpMaxInAll = min(max(1, options.httpConnectionsMax), http)
     httpMax = max(1, httpMaxInAll / loopCount)
-    let room = max(1, (descriptorsMax - leaving - httpMaxInAll) / perWebSocket)
-    webSocketsMax = min(max(1, options.connectionsMax), room)
+    let capacity = max(1, (descriptorsMax - closing - httpMaxInAll) / perWebSocket)
+    webSocketsMax = min(max(1, options.connectionsMax), capacity)
   }
 
-  private static let leaving = 256
+  private static let closing = 256
   /// Descriptors of others in this process, which may take low numbers.
-  private static let foreign = 1_024
+  private static let othersMax = 1_024
 }

@@ -2,19 +2,19 @@ import Testing
 
 @testable import WebSocketTransport
 
-@Suite struct `A batch of orders` {
+@Suite struct `A batch of actions` {
   let group = GroupID(1)
 
   func tick(_ text: String, _ key: UInt64 = 7) -> TransportAction {
-    .broadcast(Frame(Array(text.utf8), replaces: key), to: group)
+    .broadcast(Frame(Array(text.utf8), replacementKey: key), to: group)
   }
 
   func change(_ text: String) -> TransportAction {
     .broadcast(Frame(Array(text.utf8)), to: group)
   }
 
-  func batch(_ actions: [TransportAction]) -> OrderBatch {
-    var batch = OrderBatch(toleratedBytes: 0)
+  func batch(_ actions: [TransportAction]) -> ActionBatch {
+    var batch = ActionBatch(toleratedBytes: 0)
     for action in actions { batch.append(action) }
     return batch
   }
@@ -34,7 +34,7 @@ import Testing
 
   @Test func `keeps all of them while there are few`() {
     let actions = (0..<100).map { tick("\($0)") }
-    var batch = OrderBatch()
+    var batch = ActionBatch()
     for action in actions { batch.append(action) }
 
     #expect(batch.actions == actions)
@@ -43,9 +43,9 @@ import Testing
   @Test func `counts and replaces all messages of a frame together`() {
     let long = Array(repeating: UInt8(ascii: "x"), count: 600)
     func set(_ text: String) -> TransportAction {
-      .broadcast(Frame(Array(text.utf8), further: [long, long], replaces: 7), to: group)
+      .broadcast(Frame(Array(text.utf8), additional: [long, long], replacementKey: 7), to: group)
     }
-    var batch = OrderBatch(toleratedBytes: 1_000)
+    var batch = ActionBatch(toleratedBytes: 1_000)
     for action in [set("1"), change("a"), set("2")] { batch.append(action) }
 
     #expect(batch.actions == [change("a"), set("2")])
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `tells frames with other keys and of other groups apart`() {
-    let other = TransportAction.broadcast(Frame([1], replaces: 7), to: GroupID(2))
+    let other = TransportAction.broadcast(Frame([1], replacementKey: 7), to: GroupID(2))
     let actions = [tick("1"), tick("1", 8), other]
 
     #expect(batch(actions).actions == actions)
@@ -63,20 +63,20 @@ import Testing
     TransportAction.leave(ConnectionID(1), GroupID(1)),
     .close(ConnectionID(1), .goingAway, reason: ""),
   ])
-  func `keeps for who goes what was sent before`(_ going: TransportAction) {
+  func `keeps frames sent before a connection is closed`(_ going: TransportAction) {
     let batch = batch([tick("1"), going, tick("2"), tick("3")])
 
     #expect(batch.actions == [tick("1"), going, tick("3")])
   }
 
-  @Test func `stays small though it is never taken`() {
-    var batch = OrderBatch(toleratedBytes: 1_000)
+  @Test func `stays small though it is never delivered`() {
+    var batch = ActionBatch(toleratedBytes: 1_000)
     batch.append(change("first"))
     for number in 0..<100_000 { batch.append(tick("\(number)", UInt64(number % 3))) }
 
     #expect(batch.actions.first == change("first"))
     #expect(batch.actions.suffix(3) == [tick("99997", 1), tick("99998", 2), tick("99999", 0)])
-    #expect(batch.placeCount < 5_000)
+    #expect(batch.slotCount < 5_000)
     #expect(batch.byteCount < 1_200)
   }
 
@@ -87,11 +87,11 @@ import Testing
   }
 
   @Test func `is not empty when only the certificate or the end is asked for`() {
-    var reload = OrderBatch()
+    var reload = ActionBatch()
     reload.reloadsCertificate = true
-    var finish = OrderBatch()
+    var finish = ActionBatch()
     finish.finishes = true
 
-    #expect(OrderBatch().isEmpty && !reload.isEmpty && !finish.isEmpty)
+    #expect(ActionBatch().isEmpty && !reload.isEmpty && !finish.isEmpty)
   }
 }

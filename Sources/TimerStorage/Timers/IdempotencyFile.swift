@@ -2,7 +2,7 @@ import Foundation
 import TimerCore
 
 /// A change that was made under a name of its own, wherever its timer has gone since.
-public struct RecentRequest: Codable, Hashable, Sendable {
+public struct IdempotencyEntry: Codable, Hashable, Sendable {
   /// Empty where the request changed no timer.
   public let timer: String
   public let requestId: String
@@ -12,16 +12,16 @@ public struct RecentRequest: Codable, Hashable, Sendable {
   public var at: Double
   /// It was the timer's removal.
   public let removed: Bool
-  /// What was asked, in few bits; nil where a server that did not keep it wrote the file.
+  /// The request's fingerprint; nil in a file of an older server.
   public let fingerprint: Int?
-  /// As in `AnsweredRequest`.
+  /// As in `IdempotencyRecord`.
   public let principal: String?
-  /// As in `AnsweredRequest`.
+  /// As in `IdempotencyRecord`.
   public let network: String?
 }
 
-extension RecentRequest {
-  /// Who has to make room for more: a token, or one network's visitors.
+extension IdempotencyEntry {
+  /// The owner of a share of the file: a token, or one network's visitors.
   fileprivate var owner: String {
     principal.map { $0.isEmpty ? "network " + (network ?? "") : $0 } ?? ""
   }
@@ -30,55 +30,55 @@ extension RecentRequest {
 /// The named changes of the last ten minutes, over all timers.
 ///
 /// While changes are in the log, the log has them; before it is emptied they are written to a file.
-struct RequestRegister {
-  private(set) var requests: [RecentRequest] = []
-  private(set) var hasNews = false
+struct IdempotencyFile {
+  private(set) var requests: [IdempotencyEntry] = []
+  private(set) var isDirty = false
 
   static let fileName = FileName(".requests")
-  private static let remembered = 600.0
+  private static let retention = 600.0
   private static let requestsMax = 8192
 
-  mutating func note(_ write: TimerWrite) {
+  mutating func record(_ write: TimerWrite) {
     for (id, record) in write.timers {
       if let record {
-        note(record)
+        self.record(record)
       } else if let server = write.server {
-        note(removalOf: id, in: server)
+        self.record(removalOf: id, in: server)
       }
     }
-    if let server = write.server { note(unchangedIn: server) }
+    if let server = write.server { record(unchangedIn: server) }
   }
 
   /// Requests that were accepted and found nothing to change.
-  mutating func note(unchangedIn server: ServerRecord, shift: Seconds = .zero) {
+  mutating func record(unchangedIn server: ServerRecord, shift: Seconds = .zero) {
     for request in server.unchanged ?? [] { add(request, of: "", removed: false, shift: shift) }
   }
 
-  mutating func note(removalOf id: TimerID, in server: ServerRecord, shift: Seconds = .zero) {
+  mutating func record(removalOf id: TimerID, in server: ServerRecord, shift: Seconds = .zero) {
     let removal = server.removals.last { $0.timer.utf8.elementsEqual(id.name.utf8) }
     if let removal { add(removal.request, of: id.name, removed: true, shift: shift) }
   }
 
   /// The change that made a record as it is, if that had a name.
-  mutating func note(_ record: TimerRecord, shift: Seconds = .zero) {
+  mutating func record(_ record: TimerRecord, shift: Seconds = .zero) {
     guard let last = record.answered.last, last.revision == record.timer.revision else { return }
     add(last, of: record.timer.id.name, removed: false, shift: shift)
   }
 
   private mutating func add(
-    _ request: AnsweredRequest, of timer: String, removed: Bool, shift: Seconds = .zero
+    _ request: IdempotencyRecord, of timer: String, removed: Bool, shift: Seconds = .zero
   ) {
     requests.append(
-      RecentRequest(
+      IdempotencyEntry(
         timer: timer, requestId: request.requestId, revision: request.revision,
         at: request.at + shift.inSeconds, removed: removed, fingerprint: request.fingerprint,
         principal: request.principal, network: request.network))
-    hasNews = true
+    isDirty = true
     if requests.count > 2 * Self.requestsMax { prune() }
   }
 
   private mutating func prune() {
-    let oldest = (requests.map(\.at).max() ?? 0) - Self.remembered
+    let oldest = (requests.map(\.at).max() ?? 0) - Self.retention
     requests = FairShare.newest(
       of: requests.filter { $0.at >= oldest }, atMost: Self.requestsMax, by: \.owner)
   }
@@ -89,12 +89,12 @@ struct RequestRegister {
 
   private struct File: Codable {
     /// nil where it was written before there was one, which is 1.
-    var version: Int? = RequestRegister.version
+    var version: Int? = IdempotencyFile.version
     let clock: ClockReading
-    let requests: [RecentRequest]
+    let requests: [IdempotencyEntry]
   }
 
-  /// Takes up what an earlier process knew, on the clock of this one.
+  /// Restores the entries of an earlier process, on the clock of this one.
   mutating func restore(
     _ contents: Data, on clock: ClockReading, by later: [ClockReading] = []
   ) throws {
@@ -103,16 +103,16 @@ struct RequestRegister {
     requests += file.requests.map { request in
       var shifted = request
       shifted.at += shift
-      // Nobody counts that far: it was written by hand.
+      // No server counts that far: it was written by hand.
       if !(0...TimerLimits.revisionMax / 2 ~= request.revision) { shifted.revision = 0 }
       return shifted
     }
   }
 
-  /// What the file is to hold; from here on there is no news.
+  /// The file's next contents; the entries count as saved from here on.
   mutating func contents(on clock: ClockReading) -> Data {
     prune()
-    hasNews = false
+    isDirty = false
     do { return try JSONEncoder().encode(File(clock: clock, requests: requests)) } catch {
       preconditionFailure("names and numbers can always be encoded: \(error)")
     }

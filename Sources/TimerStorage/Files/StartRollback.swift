@@ -1,15 +1,15 @@
 import Foundation
 
-/// What one start made before it was done, so that a start that fails leaves the place as it was.
+/// Undoes what a start created if the start fails.
 ///
-/// Several servers may be started on one folder at once: only what this one made goes, and only while the folder is its
-/// own.
-final class StartTraces {
+/// Several servers may be started on one folder at once: only files of this start are removed, and only while it has
+/// the lock.
+final class StartRollback {
   private let inside: String
-  /// Folders that were made here, and by nobody else, the outermost first.
+  /// Folders that this start created, the outermost first.
   private var folders: [String] = []
   /// The lock that is held.
-  private var held: FolderLock?
+  private var heldLock: FolderLock?
   /// Files inside that were not there before, the lock the last of them.
   private var files: [String] = []
 
@@ -28,13 +28,13 @@ final class StartTraces {
     let missing = ["log", "history", "lock"].map { inside + "/" + $0 }
       .filter { Disk.place($0) == nil }
     let lock = try FolderLock(inside + "/lock")
-    (held, files) = (lock, missing)
+    (heldLock, files) = (lock, missing)
     return lock
   }
 
   /// Takes back what was made.
-  func remove() {
-    if let held, let place = held.place, place == Disk.place(inside + "/lock") {
+  func rollBack() {
+    if let heldLock, let place = heldLock.place, place == Disk.place(inside + "/lock") {
       // The lock, as the last, keeps others away from the rest.
       for file in files { try? Disk.remove(file) }
     }

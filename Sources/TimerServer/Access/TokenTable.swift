@@ -2,7 +2,7 @@ import TimerCore
 import TimerStorage
 
 /// The tokens that are known right now.
-struct TokenBook: Equatable, Sendable {
+struct TokenTable: Equatable, Sendable {
   let tokens: [Token]
 
   init(_ tokens: [Token] = []) {
@@ -22,16 +22,15 @@ struct TokenBook: Equatable, Sendable {
     self.tokens = tokens
   }
 
-  /// The token of this digest, unless it has ended. Each is looked at, so that the time that it takes
-  /// tells nothing.
+  /// The token of this digest, unless it has ended. Every token is compared, so that the time taken reveals nothing.
   func token(_ digest: TokenDigest, at now: WallTime) -> Token? {
     var found: Token?
     for token in tokens where token.digest == digest { found = token }
     return found.flatMap { $0.hasEnded(at: now) ? nil : $0 }
   }
 
-  /// Whether a token is what it was when somebody came with it.
-  func holds(_ token: Token, at now: WallTime) -> Bool {
+  /// Returns whether a token is still the same and has not ended.
+  func isValid(_ token: Token, at now: WallTime) -> Bool {
     tokens.contains(token) && !token.hasEnded(at: now)
   }
 

@@ -1,19 +1,18 @@
 import TimerCore
 
-/// Costly work that waits for its turn, so that it never takes more than half of the time, and others are served in
-/// between: one piece of each payer after the other.
-struct TurnQueue<Job> {
+/// Costly work that is limited to half of the time and shared fairly: one job of each payer after the other.
+struct FairWorkQueue<Job> {
   private var jobs: [Payer: Queue<Job>] = [:]
-  /// Whose turn it is, in this order.
+  /// The payers with waiting jobs, in the order in which they are served.
   private var payers = Queue<Payer>()
-  /// How long may be worked now; below zero after a long piece.
-  private var left = Self.inARow
+  /// The time that may be spent on work now; below zero after a long job.
+  private var left = Self.burst
   private var countedAt: Instant
-  /// What is worked on since an event began, whose length is known once it has been handled.
+  /// The work done during the current event, whose real duration is known once the event is handled.
   private var work: (beganAt: Instant, counted: Seconds)?
 
-  /// So long a row of costly work keeps everybody else waiting.
-  private static var inARow: Seconds { 0.01 }
+  /// The longest row of costly work without a pause for other requests.
+  private static var burst: Seconds { 0.01 }
   /// The most that is owed for one piece of work that took longer than it looked.
   private static var debtMax: Seconds { 0.25 }
 
@@ -26,7 +25,7 @@ struct TurnQueue<Job> {
   /// When the next piece may begin; nil when none waits.
   var next: Instant? {
     guard !payers.isEmpty else { return nil }
-    // Half of the time is ours: what is owed takes twice as long.
+    // Work gets half of the time, so a debt takes twice as long to pay off.
     return left > .zero ? countedAt : countedAt + (-left) * 2 + Seconds(microseconds: 2)
   }
 
@@ -35,30 +34,27 @@ struct TurnQueue<Job> {
     jobs[payer, default: Queue()].append(job)
   }
 
-  /// Whether something costly may be done right now, past nobody who waits.
-  mutating func isFree(at now: Instant) -> Bool {
-    grow(to: now)
-    return payers.isEmpty && left > .zero
-  }
+  /// Returns whether costly work may run now without overtaking any that waits.
+  func isFree(at now: Instant) -> Bool { payers.isEmpty && left(at: now) > .zero }
 
   /// Takes the next piece, if it may begin.
-  mutating func takeNext(at now: Instant) -> Job? {
-    grow(to: now)
-    return left > .zero ? takeFirst() : nil
+  mutating func popNext(at now: Instant) -> Job? {
+    refill(to: now)
+    return left > .zero ? popFirst() : nil
   }
 
   /// Takes all that waits, in its order.
   mutating func removeAll() -> [Job] {
     var all: [Job] = []
-    while let job = takeFirst() { all.append(job) }
+    while let job = popFirst() { all.append(job) }
     return all
   }
 
-  private mutating func takeFirst() -> Job? {
-    guard let payer = payers.takeFirst(), var own = jobs.removeValue(forKey: payer) else {
+  private mutating func popFirst() -> Job? {
+    guard let payer = payers.popFirst(), var own = jobs.removeValue(forKey: payer) else {
       return nil
     }
-    let job = own.takeFirst()
+    let job = own.popFirst()
     if !own.isEmpty {
       jobs[payer] = own
       payers.append(payer)
@@ -68,13 +64,13 @@ struct TurnQueue<Job> {
 
   /// Counts work that is done while an event is handled that came at `now`.
   mutating func spend(_ length: Seconds, at now: Instant) {
-    grow(to: now)
+    refill(to: now)
     left = max(left - length, -Self.debtMax)
     let counted = work.flatMap { $0.beganAt == now ? $0.counted : nil } ?? .zero
     work = (now, counted + length)
   }
 
-  /// Whether work was counted by what it was expected to take, and nobody has said yet how long it took.
+  /// True if work was counted by its expected duration, and the real one is not known yet.
   var isMeasuring: Bool { work != nil }
 
   /// The event has been handled in which work was counted: nothing is gained by the time that it took, and what it took
@@ -87,10 +83,13 @@ struct TurnQueue<Job> {
     countedAt = max(countedAt, now)
   }
 
-  private mutating func grow(to now: Instant) {
-    guard now > countedAt else { return }
-    let gained = Seconds(microseconds: (now - countedAt).microseconds / 2)
-    countedAt = now
-    left = min(Self.inARow, left + gained)
+  private mutating func refill(to now: Instant) {
+    left = left(at: now)
+    countedAt = max(countedAt, now)
+  }
+
+  private func left(at now: Instant) -> Seconds {
+    guard now > countedAt else { return left }
+    return min(Self.burst, left + Seconds(microseconds: (now - countedAt).microseconds / 2))
   }
 }

@@ -3,15 +3,15 @@ import TimerProtocol
 import TimerStorage
 
 /// A change that its client gave a name to, and what it asks for.
-struct NamedRequest: Equatable {
-  let key: IdempotencyKey
+struct IdempotentRequest: Equatable {
+  let key: ScopedIdempotencyKey
   let fingerprint: RequestFingerprint
   /// Of a visitor without a token.
   let network: String?
 
-  /// What the disk keeps of it once it made this revision.
-  func answered(revision: Int, at now: Instant) -> AnsweredRequest {
-    AnsweredRequest(
+  /// The record for the disk, once the change has made this revision.
+  func record(revision: Int, at now: Instant) -> IdempotencyRecord {
+    IdempotencyRecord(
       requestId: key.key.text, revision: revision, at: now, fingerprint: fingerprint.value,
       principal: key.principal?.text, network: network)
   }
@@ -19,7 +19,7 @@ struct NamedRequest: Equatable {
 
 extension ClientRequest {
   /// nil for a request without a name.
-  var requestKey: RequestKey? {
+  var idempotencyKey: IdempotencyKey? {
     switch self {
     case .change(_, _, let key), .finishAll(_, let key): key
     default: nil

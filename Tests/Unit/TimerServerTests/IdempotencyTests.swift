@@ -5,7 +5,7 @@ import TimerProtocol
 @testable import TimerServer
 @testable import TimerStorage
 
-@Suite struct `A change sent again under its name` {
+@Suite struct `A change sent again with its idempotency key` {
   private static let add =
     #"{"id":1,"command":"addRemainingTime","timer":"tea","seconds":60,"requestId":"r-1"}"#
 
@@ -225,73 +225,75 @@ import TimerProtocol
   }
 }
 
-@Suite struct `The ledger of requests` {
+@Suite struct `The cache of idempotent requests` {
   private static let request = RequestFingerprint(7)
 
-  private func key(_ text: String, _ principal: Principal? = .visitors) -> IdempotencyKey {
-    guard let key = RequestKey(text) else { preconditionFailure("\(text) is no request's name") }
-    return IdempotencyKey(key, of: principal)
+  private func key(_ text: String, _ principal: Principal? = .visitors) -> ScopedIdempotencyKey {
+    guard let key = IdempotencyKey(text) else {
+      preconditionFailure("\(text) is no request's name")
+    }
+    return ScopedIdempotencyKey(key, of: principal)
   }
 
   private func named(
     _ text: String, _ principal: Principal = .visitors, from network: String? = "192.0.2.1"
-  ) -> NamedRequest {
-    NamedRequest(key: key(text, principal), fingerprint: Self.request, network: network)
+  ) -> IdempotentRequest {
+    IdempotentRequest(key: key(text, principal), fingerprint: Self.request, network: network)
   }
 
-  @Test func `knows what was noted`() {
-    var ledger = RequestLedger()
+  @Test func `finds a request that was recorded`() {
+    var idempotencyCache = IdempotencyCache()
 
-    ledger.note(named("a"), .pending(1), at: 0)
+    idempotencyCache.record(named("a"), .pending(1), at: 0)
 
-    #expect(ledger.entry(key("a"), at: 0)?.fingerprint == Self.request)
-    #expect(ledger.entry(key("b"), at: 0) == nil)
+    #expect(idempotencyCache.entry(key("a"), at: 0)?.fingerprint == Self.request)
+    #expect(idempotencyCache.entry(key("b"), at: 0) == nil)
   }
 
   @Test func `forgets after ten minutes`() {
-    var ledger = RequestLedger()
-    ledger.note(named("a"), .made(.done), at: 0)
-    ledger.note(named("b"), .made(.done), at: 1)
+    var idempotencyCache = IdempotencyCache()
+    idempotencyCache.record(named("a"), .made(.done), at: 0)
+    idempotencyCache.record(named("b"), .made(.done), at: 1)
 
-    ledger.note(named("c"), .made(.done), at: 600.5)
+    idempotencyCache.record(named("c"), .made(.done), at: 600.5)
 
-    #expect(ledger.entry(key("a"), at: 600.5) == nil)
-    #expect(ledger.entry(key("b"), at: 600.5) != nil)
-    #expect(ledger.entry(key("c"), at: 600.5) != nil)
+    #expect(idempotencyCache.entry(key("a"), at: 600.5) == nil)
+    #expect(idempotencyCache.entry(key("b"), at: 600.5) != nil)
+    #expect(idempotencyCache.entry(key("c"), at: 600.5) != nil)
   }
 
-  @Test func `forgets what was not made`() {
-    var ledger = RequestLedger()
-    ledger.note(named("a"), .pending(1), at: 0)
+  @Test func `forgets a request whose change was not made`() {
+    var idempotencyCache = IdempotencyCache()
+    idempotencyCache.record(named("a"), .pending(1), at: 0)
 
-    ledger.drop(key("a"))
+    idempotencyCache.drop(key("a"))
 
-    #expect(ledger.entry(key("a"), at: 0) == nil)
+    #expect(idempotencyCache.entry(key("a"), at: 0) == nil)
   }
 
-  @Test func `keeps a name that was noted again`() {
-    var ledger = RequestLedger()
-    ledger.note(named("a"), .made(.done), at: 0)
-    ledger.drop(key("a"))
-    ledger.note(named("a"), .made(.done), at: 500)
+  @Test func `keeps a key that was recorded again`() {
+    var idempotencyCache = IdempotencyCache()
+    idempotencyCache.record(named("a"), .made(.done), at: 0)
+    idempotencyCache.drop(key("a"))
+    idempotencyCache.record(named("a"), .made(.done), at: 500)
 
-    ledger.note(named("b"), .made(.done), at: 700)
+    idempotencyCache.record(named("b"), .made(.done), at: 700)
 
-    #expect(ledger.entry(key("a"), at: 700) != nil)
+    #expect(idempotencyCache.entry(key("a"), at: 700) != nil)
   }
 
   @Test func `tells both spellings of é apart`() {
-    var ledger = RequestLedger()
+    var idempotencyCache = IdempotencyCache()
 
-    ledger.note(named("\u{E9}"), .pending(1), at: 0)
+    idempotencyCache.record(named("\u{E9}"), .pending(1), at: 0)
 
-    #expect(ledger.entry(key("e\u{301}"), at: 0) == nil)
+    #expect(idempotencyCache.entry(key("e\u{301}"), at: 0) == nil)
   }
 
-  @Test func `lets the oldest answers go when they are much, and knows that they were given`()
+  @Test func `drops the oldest answers beyond its size, and keeps their keys`()
     throws
   {
-    var ledger = RequestLedger()
+    var idempotencyCache = IdempotencyCache()
     let tea = try #require(TimerID("tea"))
 
     for revision in 1...4_000 {
@@ -299,75 +301,77 @@ import TimerProtocol
         id: tea, revision: revision, settings: TimerSettings(type: .stopwatch),
         run: RestoreTimerData(.stopwatch, startingAt: 0), laps: Array(repeating: 1, count: 1_000),
         endedAt: nil, changedAt: 0)
-      ledger.note(named("\(revision)"), .pending(UInt64(revision)), at: 0)
-      ledger.settle(key("\(revision)"), .timer(TimerReading(timer, at: 0)))
+      idempotencyCache.record(named("\(revision)"), .pending(UInt64(revision)), at: 0)
+      idempotencyCache.complete(key("\(revision)"), .timer(TimerReading(timer, at: 0)))
     }
 
-    guard case .restored([tea: 1], removed: false)? = ledger.entry(key("1"), at: 0)?.state,
-      case .made? = ledger.entry(key("4000"), at: 0)?.state
+    guard
+      case .restored([tea: 1], removed: false)? = idempotencyCache.entry(key("1"), at: 0)?.state,
+      case .made? = idempotencyCache.entry(key("4000"), at: 0)?.state
     else {
       Issue.record("the first answer should be gone, and the last be there")
       return
     }
-    #expect(ledger.entry(key("1"), at: 0)?.fingerprint == Self.request)
+    #expect(idempotencyCache.entry(key("1"), at: 0)?.fingerprint == Self.request)
     let kept = (1...4_000).count {
-      if case .made? = ledger.entry(key("\($0)"), at: 0)?.state { true } else { false }
+      if case .made? = idempotencyCache.entry(key("\($0)"), at: 0)?.state { true } else { false }
     }
     #expect((1_000...2_500).contains(kept))
   }
 
   @Test func `doesn't grow without end`() {
-    var ledger = RequestLedger()
+    var idempotencyCache = IdempotencyCache()
 
     for index in 0..<50_000 {
-      ledger.note(
+      idempotencyCache.record(
         named("\(index)"), .made(.done), at: Instant(microseconds: Int64(index)))
     }
 
-    #expect(ledger.entry(key("0"), at: Instant(microseconds: 50_000)) == nil)
-    #expect(ledger.entry(key("49999"), at: Instant(microseconds: 50_000)) != nil)
+    #expect(idempotencyCache.entry(key("0"), at: Instant(microseconds: 50_000)) == nil)
+    #expect(idempotencyCache.entry(key("49999"), at: Instant(microseconds: 50_000)) != nil)
     let kept = (0..<50_000).count {
-      ledger.entry(key("\($0)"), at: Instant(microseconds: 50_000)) != nil
+      idempotencyCache.entry(key("\($0)"), at: Instant(microseconds: 50_000)) != nil
     }
     #expect((20_000...22_000).contains(kept))
   }
 
-  @Test func `keeps apart what two principals call by one name`() {
-    var ledger = RequestLedger()
+  @Test func `separates equal keys of two principals`() {
+    var idempotencyCache = IdempotencyCache()
     let stage = Principal(text: "stage")
-    ledger.note(named("1", stage, from: nil), .pending(1), at: 0)
+    idempotencyCache.record(named("1", stage, from: nil), .pending(1), at: 0)
 
-    #expect(ledger.entry(key("1", stage), at: 0) != nil)
-    #expect(ledger.entry(key("1"), at: 0) == nil)
-    #expect(ledger.entry(key("1", Principal(text: "lobby")), at: 0) == nil)
+    #expect(idempotencyCache.entry(key("1", stage), at: 0) != nil)
+    #expect(idempotencyCache.entry(key("1"), at: 0) == nil)
+    #expect(idempotencyCache.entry(key("1", Principal(text: "lobby")), at: 0) == nil)
   }
 
-  @Test func `takes a record without a principal for anybody's`() {
+  @Test func `matches a record without a principal for any principal`() {
     var contents = TimerFolder.Contents()
     contents.requests = [
-      RecentRequest(
+      IdempotencyEntry(
         timer: "tea", requestId: "1", revision: 4, at: 5, removed: false, fingerprint: 7,
         principal: nil, network: nil)
     ]
-    var ledger = RequestLedger()
-    ledger.restore(contents, on: ClockReading(server: 6, boot: 6, bootID: "b"))
+    var idempotencyCache = IdempotencyCache()
+    idempotencyCache.restore(contents, on: ClockReading(server: 6, boot: 6, bootID: "b"))
 
-    #expect(ledger.entry(key("1", Principal(text: "stage")), at: 6) != nil)
-    #expect(ledger.entry(key("1"), at: 6) != nil)
+    #expect(idempotencyCache.entry(key("1", Principal(text: "stage")), at: 6) != nil)
+    #expect(idempotencyCache.entry(key("1"), at: 6) != nil)
   }
 
   @Test(arguments: [Principal(text: "stage"), .visitors])
-  func `loses nobody's names to another's flood`(_ principal: Principal) {
-    var ledger = RequestLedger()
+  func `loses no principal's keys to another's flood`(_ principal: Principal) {
+    var idempotencyCache = IdempotencyCache()
     let network = principal == .visitors ? "192.0.2.7" : nil
     for index in 0..<100 {
-      ledger.note(named("mine \(index)", principal, from: network), .made(.done), at: 0)
+      idempotencyCache.record(named("mine \(index)", principal, from: network), .made(.done), at: 0)
     }
 
-    for index in 0..<60_000 { ledger.note(named("\(index)"), .made(.done), at: 1) }
+    for index in 0..<60_000 { idempotencyCache.record(named("\(index)"), .made(.done), at: 1) }
 
-    #expect((0..<100).allSatisfy { ledger.entry(key("mine \($0)", principal), at: 1) != nil })
-    #expect(ledger.entry(key("0"), at: 1) == nil)
-    #expect(ledger.entry(key("59999"), at: 1) != nil)
+    #expect(
+      (0..<100).allSatisfy { idempotencyCache.entry(key("mine \($0)", principal), at: 1) != nil })
+    #expect(idempotencyCache.entry(key("0"), at: 1) == nil)
+    #expect(idempotencyCache.entry(key("59999"), at: 1) != nil)
   }
 }

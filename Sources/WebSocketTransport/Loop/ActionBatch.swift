@@ -1,47 +1,47 @@
-/// What a further loop is to do and has not taken yet, in order.
+/// The actions that wait for a worker loop, in order.
 ///
-/// Beyond `toleratedBytes` it keeps the newest frame only of those that replace each other. Below, who reads
-/// fast enough is to get all of them, though the loop was busy for a moment.
-struct OrderBatch: Sendable {
+/// Beyond `toleratedBytes` the batch keeps only the newest of the frames that replace each other. Below that it keeps
+/// all of them, so that fast readers miss nothing while the loop is briefly busy.
+struct ActionBatch: Sendable {
   private var entries: [TransportAction?] = []
-  private var places: [Place: Int] = [:]
+  private var slots: [FrameKey: Int] = [:]
   private var droppedCount = 0
   private let toleratedBytes: Int
   /// About how many bytes lie here.
   private(set) var byteCount = 0
-  /// Whether the certificate is to be read anew.
+  /// True if the worker has to reload the certificate.
   var reloadsCertificate = false
-  /// Whether the loop is to end at once.
+  /// True if the worker has to end at once.
   var finishes = false
 
   init(toleratedBytes: Int = 1_048_576) { self.toleratedBytes = toleratedBytes }
 
   /// Where a frame lies that a newer one may replace.
-  private struct Place: Hashable {
+  private struct FrameKey: Hashable {
     let group: GroupID
     let key: UInt64
   }
 
   var isEmpty: Bool { entries.isEmpty && !reloadsCertificate && !finishes }
 
-  /// Room that is taken up, gaps included.
-  var placeCount: Int { entries.count }
+  /// The number of entries, including the gaps that dropped frames leave.
+  var slotCount: Int { entries.count }
 
   var actions: [TransportAction] { entries.compactMap { $0 } }
 
   mutating func append(_ action: TransportAction) {
     switch action {
     case .broadcast(let frame, let group):
-      guard let key = frame.replaces else { break }
-      let older = places.updateValue(entries.count, forKey: Place(group: group, key: key))
+      guard let key = frame.replacementKey else { break }
+      let older = slots.updateValue(entries.count, forKey: FrameKey(group: group, key: key))
       if let older, byteCount > toleratedBytes { drop(older) }
-    // Who goes still gets what was sent before, so nothing before this is replaced from now on.
-    case .leave, .close: places.removeAll(keepingCapacity: true)
+    // A connection that leaves or closes still gets earlier frames, so none of them may be replaced from here on.
+    case .leave, .close: slots.removeAll(keepingCapacity: true)
     default: break
     }
     byteCount += Self.byteCount(of: action)
     entries.append(action)
-    if droppedCount > 1_024, droppedCount * 2 > entries.count { closeGaps() }
+    if droppedCount > 1_024, droppedCount * 2 > entries.count { compact() }
   }
 
   private mutating func drop(_ index: Int) {
@@ -51,14 +51,14 @@ struct OrderBatch: Sendable {
     droppedCount += 1
   }
 
-  private mutating func closeGaps() {
+  private mutating func compact() {
     var kept: [TransportAction?] = []
     var moved: [Int: Int] = [:]
     for (index, entry) in entries.enumerated() where entry != nil {
       moved[index] = kept.count
       kept.append(entry)
     }
-    places = places.compactMapValues { moved[$0] }
+    slots = slots.compactMapValues { moved[$0] }
     entries = kept
     droppedCount = 0
   }
@@ -67,7 +67,7 @@ struct OrderBatch: Sendable {
     switch action {
     case .send(let frame, _), .broadcast(let frame, _): 64 + frame.byteCount
     case .respond(let response, _): 64 + response.body.count
-    case .join, .leave, .close, .holdBack, .readOn, .wake, .stop: 64
+    case .join, .leave, .close, .pauseReading, .resumeReading, .setDeadline, .stop: 64
     }
   }
 }

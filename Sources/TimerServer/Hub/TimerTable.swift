@@ -3,23 +3,23 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// The authoritative timers: what is durable, and what was decided but is not on the disk yet.
+/// The authoritative timers: the durable states, and those that are decided but not on the disk yet.
 ///
-/// Decisions build on the latest decided state; whatever is shown comes from the durable one.
-struct Board {
+/// Decisions are based on the latest decided state. Clients only see durable states.
+struct TimerTable {
   private var slots: [TimerID: Slot] = [:]
   /// The names of durable timers, sorted.
   private var durableIDs = SortedNames()
   private var pending: [UInt64: PendingChange] = [:]
   private var revisions: RevisionCounter
   private var lastTicket: UInt64 = 0
-  /// The highest ticket whose report came: the disk needs no memory of failures before it.
+  /// The highest ticket that was reported: the disk may forget failures before it.
   private var lastReported: UInt64 = 0
   private var recentEnds = RecentEnds([])
   var clock: ClockAnchor
   /// The last readings of earlier starts of the machine that files still refer to.
   private var earlierClocks: [ClockReading] = []
-  /// How far ahead of the server clock the disk knows the wall clock to be.
+  /// The wall clock's offset that is on the disk.
   private var storedWallOffset: Seconds?
 
   private struct Slot {
@@ -27,17 +27,17 @@ struct Board {
     var latest: SharedTimer?
     /// The write that `latest` waits for.
     var ticket: UInt64?
-    /// What goes into the file beside the latest state.
-    var latestNotes = Notes()
-    /// What is in the file beside the durable one.
-    var durableNotes = Notes()
+    /// The metadata beside the latest state.
+    var latestMetadata = Metadata()
+    /// The metadata in the file beside the durable state.
+    var durableMetadata = Metadata()
     /// The write of the crossing of zero that is under way.
     var crossingTicket: UInt64?
   }
 
-  /// What is kept of a timer beside its state.
-  struct Notes: Equatable {
-    var answered: [AnsweredRequest] = []
+  /// A timer's data beside its state.
+  struct Metadata: Equatable {
+    var answered: [IdempotencyRecord] = []
     /// The last crossings of zero.
     var ends: [TimerEnd] = []
   }
@@ -53,12 +53,12 @@ struct Board {
 
   // MARK: Looking
 
-  /// What may be shown of a timer.
+  /// The timer's durable state, which clients may see.
   func durable(_ id: TimerID) -> SharedTimer? {
     slots[id]?.durable
   }
 
-  /// What the next decision builds on.
+  /// The timer's latest state, which the next decision is based on.
   func latest(_ id: TimerID) -> SharedTimer? {
     slots[id]?.latest
   }
@@ -76,30 +76,30 @@ struct Board {
   /// The writes under way, in their order.
   var tickets: [UInt64] { pending.keys.sorted() }
 
-  /// How many writes are under way that somebody asked for.
-  var pendingCount: Int { pending.count - ownUnderWay }
-  /// How many of the server's own are under way, such as crossings of zero.
-  private(set) var ownUnderWay = 0
+  /// The number of requested writes under way.
+  var pendingCount: Int { pending.count - internalPendingCount }
+  /// The number of the server's own writes under way, such as crossings of zero.
+  private(set) var internalPendingCount = 0
 
-  /// What may be shown, sorted by name.
+  /// The durable timers, sorted by name.
   var durableTimers: [SharedTimer] {
     durableIDs.names.compactMap { slots[$0]?.durable }
   }
 
   var durableCount: Int { durableIDs.names.count }
 
-  /// How many timers of a scope may be shown.
+  /// The number of durable timers in a scope.
   func durableCount(in scope: TimerScope) -> Int {
     if case .all = scope { durableCount } else { durableIDs.count(in: scope) }
   }
 
-  /// What may be shown of a scope, sorted by name.
+  /// The durable timers in a scope, sorted by name.
   func durableTimers(in scope: TimerScope) -> [SharedTimer] {
     if case .all = scope { return durableTimers }
     return durableIDs.names(in: scope).compactMap { slots[$0]?.durable }
   }
 
-  /// The same of the timers whose names are sorted after one; made as far as it is looked at.
+  /// The same for timers after a name; the sequence is lazy.
   func durableTimers(in scope: TimerScope, after id: TimerID?) -> some Sequence<SharedTimer> {
     durableIDs.names(in: scope, after: id).lazy.compactMap { slots[$0]?.durable }
   }
@@ -114,16 +114,17 @@ struct Board {
 
   // MARK: Deciding
 
-  /// Takes up the timers as they were found on the disk, on the clock of this process.
+  /// Restores the timers found on the disk, on the clock of this process.
   mutating func restore(_ records: [TimerRecord]) {
     for record in records {
-      revisions.note(record.timer.revision)
+      revisions.raise(to: record.timer.revision)
     }
     for record in records {
       let timer = withRun(record.timer)
-      let notes = Notes(answered: record.answered, ends: record.ends)
-      keep(
-        Slot(durable: timer, latest: timer, latestNotes: notes, durableNotes: notes), of: timer.id)
+      let metadata = Metadata(answered: record.answered, ends: record.ends)
+      store(
+        Slot(durable: timer, latest: timer, latestMetadata: metadata, durableMetadata: metadata),
+        of: timer.id)
     }
     publishedRevision = revisions.last
     recentEnds = RecentEnds(
@@ -131,45 +132,45 @@ struct Board {
   }
 
   /// Forgets every timer, since others take their place; revisions go on above all that were given.
-  mutating func beginAnew(_ server: ServerRecord) {
+  mutating func reset(to server: ServerRecord) {
     slots = [:]
     durableIDs = SortedNames()
     pending = [:]
-    ownUnderWay = 0
+    internalPendingCount = 0
     latestCount = 0
     lastReported = lastTicket
-    revisions.beginAnew(server)
+    revisions.reset(to: server)
   }
 
-  /// Whether a file's word for a revision can be believed.
-  func hasGiven(_ revision: Int?) -> Bool {
+  /// Returns whether a file's word for a revision can be believed.
+  func hasIssued(_ revision: Int?) -> Bool {
     revision.map { $0 >= 1 && $0 <= revisions.last } ?? false
   }
 
-  /// The timer of a file, with a run that can be told from others: one without a revision of its own, or with one that
-  /// was never given, takes that of the timer, or the first one.
+  /// The timer of a file, with a run that can be told from other runs. A run without a revision, or with one that was
+  /// never issued, gets the timer's revision, or the first one.
   mutating func withRun(_ timer: SharedTimer) -> SharedTimer {
     var timer = timer
     guard timer.run != nil else {
       timer.runRevision = nil
       return timer
     }
-    if hasGiven(timer.runRevision) { return timer }
+    if hasIssued(timer.runRevision) { return timer }
     // The first one is given to no run after it, and is the same at each start.
-    revisions.note(1)
+    revisions.raise(to: 1)
     timer.runRevision = max(1, timer.revision)
     return timer
   }
 
-  /// Crossings of a timer that nobody was there to be sent.
+  /// Crossings of a timer that no client has received.
   func undeliveredEnds(_ id: TimerID) -> [Instant] {
-    slots[id]?.durableNotes.ends.filter { !$0.isDelivered }.map(\.at) ?? []
+    slots[id]?.durableMetadata.ends.filter { !$0.isDelivered }.map(\.at) ?? []
   }
 
   /// Timers with a published crossing above a revision, sorted by name.
   func idsWithEnds(after revision: Int) -> [TimerID] {
     guard let ids = recentEnds.ids(after: revision) else {
-      return slots.filter { $0.value.durableNotes.ends.last?.revision ?? 0 > revision }.keys
+      return slots.filter { $0.value.durableMetadata.ends.last?.revision ?? 0 > revision }.keys
         .sorted()
     }
     return ids.sorted()
@@ -177,10 +178,10 @@ struct Board {
 
   /// The published crossings of a timer above a revision, oldest first.
   func ends(_ id: TimerID, after revision: Int) -> [TimerEnd] {
-    slots[id]?.durableNotes.ends.filter { $0.revision > revision } ?? []
+    slots[id]?.durableMetadata.ends.filter { $0.revision > revision } ?? []
   }
 
-  /// What a change would make of a timer, by the rules.
+  /// The result of a change by the timer's rules.
   func proposal(
     _ change: TimerChange, for id: TimerID, at now: Instant
   ) throws(TimerRefusal) -> Proposal {
@@ -205,7 +206,7 @@ struct Board {
       isDelivered: isDelivered)
   }
 
-  /// Whether a crossing of this timer is on its way to the disk.
+  /// Returns whether a crossing of this timer is on its way to the disk.
   func isCrossingUnderWay(_ id: TimerID) -> Bool {
     slots[id]?.crossingTicket != nil
   }
@@ -213,8 +214,8 @@ struct Board {
   /// Makes proposals the latest state, together; they are durable when the write has been reported.
   ///
   /// A named change of no timer is remembered all the same.
-  mutating func adopt(
-    _ proposals: [Proposal], named: NamedRequest? = nil, at now: Instant
+  mutating func apply(
+    _ proposals: [Proposal], named: IdempotentRequest? = nil, at now: Instant
   ) -> TimerWrite {
     lastTicket += 1
     var change = PendingChange(ticket: lastTicket)
@@ -228,18 +229,18 @@ struct Board {
       let proposal = numbered(proposal, &slot)
       slot.latest = proposal.after
       if let named {
-        let request = named.answered(revision: revisions.last, at: now)
-        slot.latestNotes.answered = AnsweredRequest.keeping(
-          slot.latestNotes.answered, and: request, at: now)
+        let request = named.record(revision: revisions.last, at: now)
+        slot.latestMetadata.answered = IdempotencyRecord.keeping(
+          slot.latestMetadata.answered, and: request, at: now)
         if proposal.after == nil { removals.append(.init(timer: proposal.id, request: request)) }
       }
-      keep(slot, of: proposal.id)
+      store(slot, of: proposal.id)
       records.updateValue(record(of: slot, at: now), forKey: proposal.id)
       change.proposals.append(proposal)
-      change.notes.append(slot.latestNotes)
+      change.metadata.append(slot.latestMetadata)
     }
-    change.isOwn = proposals.contains { !$0.crossings.isEmpty }
-    let unchanged = proposals.isEmpty ? named?.answered(revision: revisions.last, at: now) : nil
+    change.isInternal = proposals.contains { !$0.crossings.isEmpty }
+    let unchanged = proposals.isEmpty ? named?.record(revision: revisions.last, at: now) : nil
     change.revision = revisions.last
     change.server = serverRecord(at: now, removals: removals, unchanged: unchanged)
     expectReport(of: change)
@@ -255,29 +256,28 @@ struct Board {
     guard !proposal.crossings.isEmpty else {
       let revision = revisions.next()
       proposal.after = proposal.after?.numbered(revision)
-      if proposal.after == nil { slot.latestNotes = Notes() }
+      if proposal.after == nil { slot.latestMetadata = Metadata() }
       return proposal
     }
     proposal.crossings = proposal.crossings.map { crossing in
       let revision = revisions.next()
-      slot.latestNotes.ends.append(
+      slot.latestMetadata.ends.append(
         TimerEnd(at: crossing.at, revision: revision, isDelivered: proposal.isDelivered))
       return crossing.numbered(revision)
     }
-    slot.latestNotes.ends = slot.latestNotes.ends.suffix(TimerEnd.kept)
+    slot.latestMetadata.ends = slot.latestMetadata.ends.suffix(TimerEnd.kept)
     slot.crossingTicket = lastTicket
     proposal.after = proposal.crossings.last?.timer
     return proposal
   }
 
-  /// Crossings of a timer were sent to somebody: no later server has to send them to clients that can't say what they
-  /// missed.
+  /// Marks a timer's crossings as received by a client: later servers need not send them to clients without a history.
   mutating func markDelivered(_ id: TimerID, at now: Instant) -> TimerWrite? {
     mark(id, asDelivered: true, at: now) { !$0.isDelivered }
   }
 
-  /// Crossings that are still on their way to the disk when the connections are closed reach nobody: later servers
-  /// send them.
+  /// Marks crossings that are still on their way to the disk when the connections close: no client receives them, so
+  /// later servers send them.
   mutating func markUndelivered(at now: Instant) -> [TimerWrite] {
     let underWay = slots.filter { $0.value.crossingTicket != nil }.keys.sorted()
     return underWay.compactMap { id in
@@ -290,21 +290,21 @@ struct Board {
     _ id: TimerID, asDelivered isDelivered: Bool, at now: Instant, where isMeant: (TimerEnd) -> Bool
   ) -> TimerWrite? {
     guard var slot = slots[id], slot.latest != nil,
-      slot.latestNotes.ends.contains(where: isMeant)
+      slot.latestMetadata.ends.contains(where: isMeant)
     else { return nil }
     lastTicket += 1
     let bases = Set([slot.ticket].compactMap(\.self))
-    slot.latestNotes.mark(asDelivered: isDelivered, where: isMeant)
-    slot.durableNotes.mark(asDelivered: isDelivered, where: isMeant)
-    keep(slot, of: id)
-    // What is under way becomes durable with the mark, too.
+    slot.latestMetadata.mark(asDelivered: isDelivered, where: isMeant)
+    slot.durableMetadata.mark(asDelivered: isDelivered, where: isMeant)
+    store(slot, of: id)
+    // Writes under way will carry the mark, too.
     for ticket in slot.ticket == nil ? [] : tickets {
       guard let place = pending[ticket]?.proposals.firstIndex(where: { $0.id == id }) else {
         continue
       }
-      pending[ticket]?.notes[place].mark(asDelivered: isDelivered, where: isMeant)
+      pending[ticket]?.metadata[place].mark(asDelivered: isDelivered, where: isMeant)
     }
-    expectReport(of: PendingChange(ticket: lastTicket, isOwn: true))
+    expectReport(of: PendingChange(ticket: lastTicket, isInternal: true))
     return TimerWrite(
       ticket: lastTicket, timers: [id: record(of: slot, at: now)], bases: bases,
       reported: lastReported, clock: clock.reading(at: now))
@@ -313,22 +313,22 @@ struct Board {
   /// The disk is to report this write.
   private mutating func expectReport(of change: PendingChange) {
     pending[change.ticket] = change
-    if change.isOwn { ownUnderWay += 1 }
+    if change.isInternal { internalPendingCount += 1 }
   }
 
   private func record(of slot: Slot, at now: Instant) -> TimerRecord? {
     slot.latest.map {
       TimerRecord(
-        timer: $0, clock: clock.reading(at: now), answered: slot.latestNotes.answered,
-        ends: slot.latestNotes.ends)
+        timer: $0, clock: clock.reading(at: now), answered: slot.latestMetadata.answered,
+        ends: slot.latestMetadata.ends)
     }
   }
 
   /// The last write of a server that stops: no revision that could be given is wasted then.
-  mutating func adoptFarewell(at now: Instant) -> TimerWrite {
+  mutating func makeShutdownWrite(at now: Instant) -> TimerWrite {
     lastTicket += 1
     expectReport(of: PendingChange(ticket: lastTicket))
-    var server = revisions.farewell(clock.reading(at: now))
+    var server = revisions.shutdownRecord(clock.reading(at: now))
     server.earlierClocks = earlierClocks.isEmpty ? nil : earlierClocks
     return TimerWrite(
       ticket: lastTicket, timers: [:], server: server,
@@ -336,13 +336,13 @@ struct Board {
       reported: lastReported, clock: server.clock)
   }
 
-  /// Lets somebody wait for a write.
+  /// Adds a requester that waits for a write.
   mutating func wait(_ waiter: Waiter, for ticket: UInt64) {
     pending[ticket]?.waiters.append(waiter)
   }
 
   /// The one place where slots change; one that holds nothing any more goes.
-  private mutating func keep(_ slot: Slot, of id: TimerID) {
+  private mutating func store(_ slot: Slot, of id: TimerID) {
     let isEmpty = slot.durable == nil && slot.latest == nil && slot.ticket == nil
     let before = slots.updateValue(slot, forKey: id)
     if isEmpty { slots[id] = nil }
@@ -353,7 +353,7 @@ struct Board {
 
   // MARK: The clocks
 
-  /// Takes up what the clocks said when files were written; before any timer is restored.
+  /// Restores the clocks' readings of the files; has to be called before any timer is restored.
   mutating func restoreClocks(_ contents: TimerFolder.Contents, at now: Instant) {
     let present = clock.reading(at: now)
     let readings = contents.timers.map(\.clock)
@@ -372,17 +372,17 @@ struct Board {
 
   private static let earlierClocksMax = 64
 
-  /// A record that somebody wrote, on the clock of this process.
+  /// A record from an edited file, on the clock of this process.
   func moved(_ record: TimerRecord, at now: Instant) -> TimerRecord {
     record.moved(to: clock.reading(at: now), by: earlierClocks)
   }
 
-  /// Whether the disk knows another wall clock than that of now.
+  /// True if the disk has another offset of the wall clock.
   var isClockDue: Bool { storedWallOffset != clock.wallOffset }
 
-  /// What the server remembers, when that has to be written beside the next change.
+  /// The server's record, if it has to be written with the next change.
   private func serverRecord(
-    at now: Instant, removals: [ServerRecord.Removal] = [], unchanged: AnsweredRequest? = nil
+    at now: Instant, removals: [ServerRecord.Removal] = [], unchanged: IdempotencyRecord? = nil
   ) -> ServerRecord? {
     let reading = clock.reading(at: now)
     var record = revisions.recordIfDue(reading, removals: removals, unchanged: unchanged)
@@ -392,7 +392,7 @@ struct Board {
   }
 
   /// Writes what the clocks say, and nothing else.
-  mutating func adoptClock(at now: Instant) -> TimerWrite {
+  mutating func makeClockWrite(at now: Instant) -> TimerWrite {
     lastTicket += 1
     var change = PendingChange(ticket: lastTicket)
     change.server = serverRecord(at: now)
@@ -404,8 +404,8 @@ struct Board {
 
   // MARK: What became of it
 
-  /// A write is durable: what it held may be shown.
-  mutating func settle(_ ticket: UInt64) -> PendingChange? {
+  /// Makes a write's states the durable ones.
+  mutating func commit(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = remove(ticket) else { return nil }
     publishedRevision = max(publishedRevision, change.revision)
@@ -413,44 +413,44 @@ struct Board {
       revisions.recordWasStored(server)
       storedWallOffset = server.clock?.wallOffset
     }
-    for (proposal, notes) in zip(change.proposals, change.notes) {
+    for (proposal, metadata) in zip(change.proposals, change.metadata) {
       if let end = proposal.crossings.last?.timer { recentEnds.append(end.revision, of: end.id) }
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
-      slot.durableNotes = notes
+      slot.durableMetadata = metadata
       if slot.ticket == ticket { slot.ticket = nil }
       if slot.crossingTicket == ticket { slot.crossingTicket = nil }
-      keep(slot, of: proposal.id)
+      store(slot, of: proposal.id)
     }
     return change
   }
 
   private mutating func remove(_ ticket: UInt64) -> PendingChange? {
     guard let change = pending.removeValue(forKey: ticket) else { return nil }
-    if change.isOwn { ownUnderWay -= 1 }
+    if change.isInternal { internalPendingCount -= 1 }
     return change
   }
 
   /// A write failed: the durable state stands, and all that was decided since falls.
-  mutating func revert(_ ticket: UInt64) -> PendingChange? {
+  mutating func rollBack(_ ticket: UInt64) -> PendingChange? {
     lastReported = max(lastReported, ticket)
     guard let change = remove(ticket) else { return nil }
     for proposal in change.proposals {
       guard var slot = slots[proposal.id] else { continue }
       if slot.crossingTicket == ticket { slot.crossingTicket = nil }
-      // What was built on this write falls with its own report; until then it is the latest.
+      // A change that is based on this write fails with its own report; until then it is the latest.
       if slot.ticket == ticket {
         slot.latest = slot.durable
         slot.ticket = nil
-        slot.latestNotes = slot.durableNotes
+        slot.latestMetadata = slot.durableMetadata
       }
-      keep(slot, of: proposal.id)
+      store(slot, of: proposal.id)
     }
     return change
   }
 }
 
-extension Board.Notes {
+extension TimerTable.Metadata {
   fileprivate mutating func mark(
     asDelivered isDelivered: Bool, where isMeant: (TimerEnd) -> Bool
   ) {
@@ -459,14 +459,14 @@ extension Board.Notes {
 }
 
 extension ClockReading {
-  /// Whether the wall clock was not set between two readings of one start of the machine.
+  /// Returns whether the wall clock was not set between two readings of one start of the machine.
   fileprivate func agrees(with other: ClockReading) -> Bool {
     guard let step = wallStep(to: other) else { return false }
     return max(step, -step) < WallClockMonitor.changeMin
   }
 }
 
-/// What a timer is to become, and why.
+/// A timer's next state, and its cause.
 struct Proposal: Equatable {
   let id: TimerID
   /// nil: it is to be forgotten.
@@ -474,20 +474,20 @@ struct Proposal: Equatable {
   let cause: SnapshotCause
   /// The crossings of zero that it consists of, oldest first; the last one leads to `after`. Empty for all else.
   var crossings: [ZeroCrossing] = []
-  /// Whether somebody is there to be sent its crossings.
+  /// True if a subscriber is there to receive its crossings.
   var isDelivered = true
 }
 
-/// Decided changes that wait for the disk together, and who waits for them.
+/// Decided changes of one write, and the requesters that wait for it.
 struct PendingChange {
   let ticket: UInt64
   var proposals: [Proposal] = []
-  /// What each of the timers keeps beside its state from then on.
-  var notes: [Board.Notes] = []
+  /// The metadata of each timer after the write.
+  var metadata: [TimerTable.Metadata] = []
   var waiters: [Waiter] = []
-  /// Whether it is the server's own work, which nobody waits for.
-  var isOwn = false
-  /// What the server remembers, as far as this write holds it.
+  /// True for the server's own work, which no requester waits for.
+  var isInternal = false
+  /// The server's record, if this write contains it.
   var server: ServerRecord?
   /// The highest revision that it gave.
   var revision = 0
@@ -499,7 +499,7 @@ struct PendingChange {
 }
 
 extension PendingChange {
-  /// What the one who asked for it is told.
+  /// The result for the requester.
   func outcome(of answer: Waiter.Answer) -> Outcome {
     switch answer {
     case .changedTimer: readings.first.map { .timer($0) } ?? .done
@@ -510,15 +510,15 @@ extension PendingChange {
   }
 }
 
-/// Somebody who is to be answered when a write is durable.
+/// A requester that gets its reply when a write is durable.
 struct Waiter {
   let requester: Requester
   let tag: ReplyTag
   let answer: Answer
-  /// The timer whose state stands beside an error.
+  /// The timer whose state is sent with an error.
   var timer: TimerID?
-  /// The name that the change was made under, for the one who made it.
-  var key: IdempotencyKey?
+  /// The change's idempotency key, for its own requester.
+  var key: ScopedIdempotencyKey?
   /// The timers that it may see.
   var scope = TimerScope.all
 
@@ -537,7 +537,7 @@ struct Waiter {
 enum Requester: Hashable {
   /// The place in the connection's queue of replies is kept for it.
   case connection(ConnectionID, place: Int)
-  case http(RequestID, Payer, network: String)
+  case http(HTTPRequestID, Payer, network: String)
 }
 
 extension TimerCommand {

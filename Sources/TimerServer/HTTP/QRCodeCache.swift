@@ -1,7 +1,7 @@
 import TimerProtocol
 
-/// The last pictures of QR codes, since a room of people asks for the same one. In memory alone: a link may hold a token.
-struct QRShelf {
+/// The latest QR codes, since many people in a room request the same one. In memory only: a link may hold a token.
+struct QRCodeCache {
   /// The latest last.
   private var pictures: [(text: String, svg: [UInt8])] = []
 
@@ -11,7 +11,7 @@ struct QRShelf {
     pictures.first { $0.text.utf8.elementsEqual(text.text.utf8) }?.svg
   }
 
-  mutating func keep(_ svg: [UInt8], of text: QRText) {
+  mutating func insert(_ svg: [UInt8], of text: QRText) {
     if pictures.count >= Self.countMax { pictures.removeFirst() }
     pictures.append((text.text, svg))
   }

@@ -1,23 +1,23 @@
 import TimerStorage
 import WebSocketTransport
 
-/// The file of tokens on its way to the hub: read at the start, whenever it changes, and when somebody asks.
-final class TokenFeed {
-  private let mailbox = Mailbox<TokenBook?>()
+/// Delivers the token file's contents to the hub: at the start, whenever the file changes, and on request.
+final class TokenSource {
+  private let mailbox = Mailbox<TokenTable?>()
   private let watch: TokenFileWatch
   private let path: String
   private let log: Log
   private let post: @Sendable (TokenFileContents) -> Void
-  /// What the file held at the start; nil when there was none.
-  let first: TokenBook?
+  /// The tokens of the file at the start; nil when there was no file.
+  let first: TokenTable?
 
-  /// A file that can't be read at the start is a failure; later, what it held before stays in force. `isNamed`: somebody
-  /// said where it is, so its folder has to be there.
+  /// Throws if the file can't be read at the start; later, the previous contents stay in force. `isNamed` is true if
+  /// the path was configured, so that its folder has to exist.
   init(_ file: TokenFile, isNamed: Bool, log: Log) throws(ServerFailure) {
     (path, self.log) = (file.path, log)
     let post: @Sendable (TokenFileContents) -> Void = { [mailbox] contents in
       do { mailbox.post(try Self.book(contents.get(), file.path)) } catch {
-        log.write(.error, "\(error); the tokens stay as they were")
+        log.write(.error, "\(error); the previous tokens stay valid")
       }
     }
     self.post = post
@@ -27,7 +27,7 @@ final class TokenFeed {
       watch = try Self.watch(file, isNamed: isNamed, changed: post)
       records = try watch.load()
     } catch {
-      throw .tokens(file.path, error.whyNot)
+      throw .tokens(file.path, error.explanation)
     }
     first = try Self.book(records, file.path)
   }
@@ -36,43 +36,43 @@ final class TokenFeed {
     _ file: TokenFile, isNamed: Bool,
     changed: @escaping @Sendable (TokenFileContents) -> Void
   ) throws(TokenFileError) -> TokenFileWatch {
-    guard isNamed else { return TokenFileWatch(followingSoon: file, changed: changed) }
+    guard isNamed else { return TokenFileWatch(watchingLater: file, changed: changed) }
     do { return try TokenFileWatch(file, changed: changed) } catch { throw .disk(error) }
   }
 
-  /// Has the system tell of changes, now that the file's folder is there; without it they are seen a little later.
+  /// Watches the folder, now that it exists. Without a watch, changes are seen a little later.
   func watchFolder() {
     do throws(DiskError) { try watch.watchFolder() } catch {
       log.write(
         .warning,
-        "the file of tokens is looked at twice a second, since the system does not tell of its changes: "
+        "the token file is checked twice a second, since the system gives no watch: "
           + "\(error)\(error.advice)")
     }
   }
 
   /// Makes each change an event of this loop.
-  func wake(_ loop: LoopGroup) {
+  func attach(to loop: LoopGroup) {
     loop.listen(to: mailbox)
   }
 
-  /// Reads the file anew, whether it changed or not; the hub logs how many tokens there are. That it is gone or damaged
-  /// is told once a second look finds so too.
+  /// Reads the file again, whether it changed or not; the hub logs the number of tokens. A missing or damaged file is
+  /// reported once a second check confirms it.
   func reload() {
     watch.read { [path, log, post] contents in
-      if case .success(nil) = contents { log.write(.info, "there is no file of tokens at \(path)") }
+      if case .success(nil) = contents { log.write(.info, "there is no token file at \(path)") }
       post(contents)
     }
   }
 
   /// Takes what has changed since the last time; any thread.
-  func drain() -> [TokenBook?] {
+  func drain() -> [TokenTable?] {
     mailbox.drain()
   }
 
   private static func book(
     _ records: [TokenRecord]?, _ path: String
-  ) throws(ServerFailure) -> TokenBook? {
+  ) throws(ServerFailure) -> TokenTable? {
     guard let records else { return nil }
-    do { return try TokenBook(records) } catch { throw .tokens(path, error.words) }
+    do { return try TokenTable(records) } catch { throw .tokens(path, error.words) }
   }
 }

@@ -4,34 +4,34 @@ import TimerStorage
 
 /// Changes by the names that clients gave them, so that one sent again is made once and answered as the
 /// first time.
-struct RequestLedger {
-  private var entries: [IdempotencyKey: Entry] = [:]
+struct IdempotencyCache {
+  private var entries: [ScopedIdempotencyKey: Entry] = [:]
   /// In the order in which they came, to be forgotten in that order.
-  private var order: [(key: IdempotencyKey, at: Instant)] = []
-  private var forgotten = 0
+  private var order: [(key: ScopedIdempotencyKey, at: Instant)] = []
+  private var removedCount = 0
   /// So many of `order` were looked at when answers had to be let go.
-  private var lightened = 0
-  /// What the kept answers hold, about.
-  private var answerBytes = 0
+  private var evictedCount = 0
+  /// The approximate memory of the kept responses.
+  private var responseBytes = 0
 
-  /// So many are remembered for the whole time. Beyond that those with the most, a token or one network's visitors,
-  /// give up their oldest, and nobody else loses any.
+  /// The number of entries kept for the whole time. Beyond it the owners with the most, a token or one network's
+  /// visitors, lose their oldest entries.
   private static let entriesKept = 20_000
   /// Room is made for many at once.
   private static let entriesMax = 22_000
   /// Answers with a thousand laps each would take a hundred times what the names do.
-  private static let answerBytesMax = 16 << 20
+  private static let responseBytesMax = 16 << 20
 
   struct Entry {
     /// nil where an earlier server did not keep it.
     let fingerprint: RequestFingerprint?
     /// Where a visitor without a token came from.
     let network: String?
-    let notedAt: Instant
+    let recordedAt: Instant
     var state: State
 
-    /// Whether it asked for the same, as far as that is known.
-    func isLike(_ named: NamedRequest) -> Bool {
+    /// Returns whether it asked for the same, as far as that is known.
+    func matches(_ named: IdempotentRequest) -> Bool {
       fingerprint == nil || fingerprint == named.fingerprint
     }
   }
@@ -44,89 +44,92 @@ struct RequestLedger {
     case restored([TimerID: Int], removed: Bool)
   }
 
-  /// What became of the change of this name, as long as that is remembered.
-  func entry(_ key: IdempotencyKey, at now: Instant) -> Entry? {
-    guard let entry = entries[key] ?? entries[IdempotencyKey(key.key, of: nil)] else { return nil }
-    return entry.notedAt >= now - AnsweredRequest.remembered ? entry : nil
+  /// The change with this key, as long as it is remembered.
+  func entry(_ key: ScopedIdempotencyKey, at now: Instant) -> Entry? {
+    guard let entry = entries[key] ?? entries[ScopedIdempotencyKey(key.key, of: nil)] else {
+      return nil
+    }
+    return entry.recordedAt >= now - IdempotencyRecord.retention ? entry : nil
   }
 
-  mutating func note(_ named: NamedRequest, _ state: State, at now: Instant) {
-    note(named.key, named.fingerprint, named.network, state, at: now)
+  mutating func record(_ named: IdempotentRequest, _ state: State, at now: Instant) {
+    record(named.key, named.fingerprint, named.network, state, at: now)
   }
 
-  private mutating func note(
-    _ key: IdempotencyKey, _ fingerprint: RequestFingerprint?, _ network: String?, _ state: State,
+  private mutating func record(
+    _ key: ScopedIdempotencyKey, _ fingerprint: RequestFingerprint?, _ network: String?,
+    _ state: State,
     at now: Instant
   ) {
-    forget(at: now)
+    removeExpired(at: now)
     remove(key)
     entries[key] = Entry(
-      fingerprint: fingerprint, network: network, notedAt: now, state: state)
+      fingerprint: fingerprint, network: network, recordedAt: now, state: state)
     order.append((key, now))
     if entries.count > Self.entriesMax { makeRoom() }
   }
 
-  mutating func settle(_ key: IdempotencyKey, _ outcome: Outcome) {
+  mutating func complete(_ key: ScopedIdempotencyKey, _ outcome: Outcome) {
     guard entries[key] != nil else { return }
     entries[key]?.state = .made(outcome)
-    answerBytes += outcome.byteCount
-    lighten()
+    responseBytes += outcome.byteCount
+    evictResponses()
   }
 
   /// A change that was not made in the end may be sent again under its name.
-  mutating func drop(_ key: IdempotencyKey) {
+  mutating func drop(_ key: ScopedIdempotencyKey) {
     remove(key)
   }
 
-  private mutating func remove(_ key: IdempotencyKey) {
+  private mutating func remove(_ key: ScopedIdempotencyKey) {
     guard let entry = entries.removeValue(forKey: key) else { return }
-    if case .made(let outcome) = entry.state { answerBytes -= outcome.byteCount }
+    if case .made(let outcome) = entry.state { responseBytes -= outcome.byteCount }
   }
 
-  /// Lets the oldest answers go, while they are too much: that the changes were made stays known.
-  private mutating func lighten() {
-    while answerBytes > Self.answerBytesMax, lightened < order.count {
-      let (key, notedAt) = order[lightened]
-      lightened += 1
-      guard let entry = entries[key], entry.notedAt == notedAt,
+  /// Evicts the oldest responses while they take too much memory; the fact that the changes were made is kept.
+  private mutating func evictResponses() {
+    while responseBytes > Self.responseBytesMax, evictedCount < order.count {
+      let (key, recordedAt) = order[evictedCount]
+      evictedCount += 1
+      guard let entry = entries[key], entry.recordedAt == recordedAt,
         case .made(let outcome) = entry.state, let revisions = outcome.revisions
       else { continue }
-      answerBytes -= outcome.byteCount
+      responseBytes -= outcome.byteCount
       entries[key]?.state = .restored(revisions, removed: false)
     }
   }
 
-  private mutating func forget(at now: Instant) {
-    while forgotten < order.count, order[forgotten].at < now - AnsweredRequest.remembered {
-      let (key, notedAt) = order[forgotten]
-      if entries[key]?.notedAt == notedAt { remove(key) }
-      forgotten += 1
+  private mutating func removeExpired(at now: Instant) {
+    while removedCount < order.count, order[removedCount].at < now - IdempotencyRecord.retention {
+      let (key, recordedAt) = order[removedCount]
+      if entries[key]?.recordedAt == recordedAt { remove(key) }
+      removedCount += 1
     }
-    if forgotten > 1024, forgotten * 2 > order.count {
-      order.removeFirst(forgotten)
-      lightened = max(0, lightened - forgotten)
-      forgotten = 0
+    if removedCount > 1024, removedCount * 2 > order.count {
+      order.removeFirst(removedCount)
+      evictedCount = max(0, evictedCount - removedCount)
+      removedCount = 0
     }
   }
 
   private mutating func makeRoom() {
-    let present = order[forgotten...].filter { entries[$0.key]?.notedAt == $0.at }
+    let present = order[removedCount...].filter { entries[$0.key]?.recordedAt == $0.at }
     let kept = FairShare.newest(of: present, atMost: Self.entriesKept) { [entries] in
       Owner(principal: $0.key.principal, network: entries[$0.key]?.network)
     }
     let keys = Set(kept.map(\.key))
     for (key, _) in present where !keys.contains(key) { remove(key) }
     order = kept
-    (forgotten, lightened) = (0, 0)
+    (removedCount, evictedCount) = (0, 0)
   }
 
-  /// Those who share one quota.
+  /// The owner of a share of the cache.
   private struct Owner: Hashable {
     let principal: Principal?
     let network: String?
   }
 
-  /// Takes up what the disk remembers of a server before this one, as far as it is young enough.
+  /// Restores the records of earlier servers that are young enough.
   mutating func restore(_ contents: TimerFolder.Contents, on clock: ClockReading) {
     var found: [Found] = []
     for record in contents.timers {
@@ -141,27 +144,27 @@ struct RequestLedger {
     let shift = contents.server.clock?.shift(to: clock) ?? .zero
     found += (contents.server.unchanged ?? []).map { Found($0, of: nil, shift, removed: false) }
     for request in contents.requests {
-      let answered = AnsweredRequest(
+      let answered = IdempotencyRecord(
         requestId: request.requestId, revision: request.revision,
         at: Instant(Seconds(clamping: request.at)), fingerprint: request.fingerprint,
         principal: request.principal, network: request.network)
       found.append(
         Found(answered, of: TimerID(request.timer), .zero, removed: request.removed))
     }
-    let oldest = clock.server - AnsweredRequest.remembered
+    let oldest = clock.server - IdempotencyRecord.retention
     for request in found.sorted(by: { $0.at < $1.at }) where request.at >= oldest {
       restore(request)
     }
   }
 
   private struct Found {
-    let request: AnsweredRequest
+    let request: IdempotencyRecord
     /// nil where no timer was changed.
     let timer: TimerID?
     let at: Instant
     let removed: Bool
 
-    init(_ request: AnsweredRequest, of timer: TimerID?, _ shift: Seconds, removed: Bool) {
+    init(_ request: IdempotencyRecord, of timer: TimerID?, _ shift: Seconds, removed: Bool) {
       self.request = request
       self.timer = timer
       self.removed = removed
@@ -170,8 +173,8 @@ struct RequestLedger {
   }
 
   private mutating func restore(_ found: Found) {
-    guard let name = RequestKey(found.request.requestId) else { return }
-    let key = IdempotencyKey(name, of: found.request.principal.map(Principal.init(text:)))
+    guard let name = IdempotencyKey(found.request.requestId) else { return }
+    let key = ScopedIdempotencyKey(name, of: found.request.principal.map(Principal.init(text:)))
     let fingerprint = found.request.fingerprint.map(RequestFingerprint.init)
     var revisions: [TimerID: Int] = [:]
     if let entry = entries[key], entry.fingerprint == fingerprint,
@@ -180,7 +183,7 @@ struct RequestLedger {
       revisions = others
     }
     if let timer = found.timer { revisions[timer] = found.request.revision }
-    note(
+    record(
       key, fingerprint, found.request.network, .restored(revisions, removed: found.removed),
       at: found.at)
   }
@@ -195,14 +198,14 @@ extension Outcome {
     }
   }
 
-  /// The revisions of the timers that it tells of; nil when it tells of none.
+  /// The revisions of its timers; nil if it has none.
   fileprivate var revisions: [TimerID: Int]? {
     readings.isEmpty
       ? nil
       : [TimerID: Int](uniqueKeysWithValues: readings.map { ($0.timer.id, $0.timer.revision) })
   }
 
-  /// What it takes in memory, about.
+  /// Its approximate memory.
   fileprivate var byteCount: Int {
     readings.reduce(0) { sum, reading in
       sum + 400 + 8 * reading.timer.laps.count + 24 * (reading.timer.run?.pausePeriods.count ?? 0)
