@@ -17,6 +17,12 @@ public struct JSONWriter {
     bytes.reserveCapacity(capacity)
   }
 
+  /// The bytes, in no more memory than they take: a long text may wait for a slow reader, and an array that has grown
+  /// to it holds up to twice as much.
+  public var compactBytes: [UInt8] {
+    bytes.capacity - bytes.count > max(1_024, bytes.count / 8) ? Array(bytes[...]) : bytes
+  }
+
   // MARK: Structure
 
   public mutating func object(_ members: (inout JSONWriter) -> Void) {

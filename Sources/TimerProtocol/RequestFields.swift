@@ -34,7 +34,7 @@ struct RequestFields {
       throw .badRequest(
         "\"finishAll\" is for every timer: leave \"timer\" out, or send \"finish\" for one")
     }
-    return .finishAll(at: try instant("at"), requestID: try requestKey())
+    return .finishAll(at: try instant("at"), idempotencyKey: try idempotencyKey())
   }
 
   func start() throws(ErrorReply) -> TimerStart {

@@ -78,7 +78,7 @@ extension ServerMessage {
   public var text: [UInt8] {
     var writer = JSONWriter(capacity: 512)
     writer.object(write)
-    return writer.bytes
+    return writer.compactBytes
   }
 
   private func write(to writer: inout JSONWriter) {

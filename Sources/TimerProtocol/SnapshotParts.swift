@@ -17,7 +17,7 @@ extension ServerMessage {
     let states = timers.map { timer in
       var writer = JSONWriter(capacity: 512)
       writer.object(shows(timer))
-      return writer.bytes
+      return writer.compactBytes
     }
     let ranges = ranges(of: states, bytesMax: bytesMax)
     return ranges.enumerated().map { index, range in
@@ -58,6 +58,6 @@ extension ServerMessage {
         writer.member("parts", count)
       }
     }
-    return writer.bytes
+    return writer.compactBytes
   }
 }

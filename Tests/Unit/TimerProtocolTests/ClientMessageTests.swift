@@ -89,7 +89,7 @@ import TimerProtocol
     let all = #"{"command":"finishAll","timer":"*"}"#
     let one = #"{"command":"finishAll","timer":"tea"}"#
 
-    #expect(try request(all) == .finishAll(at: nil, requestID: nil))
+    #expect(try request(all) == .finishAll(at: nil, idempotencyKey: nil))
     let refusal = #expect(throws: MalformedMessage.self) { try request(one) }
     #expect(refusal?.error.code == .badRequest)
     #expect(refusal?.error.message.contains("\"finish\"") == true)

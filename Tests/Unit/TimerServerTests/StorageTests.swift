@@ -69,8 +69,8 @@ import WebSocketTransport
       bench.advance(3)
     }
 
-    #expect(bench.logged.count { $0.contains("changes are not stored") } == 3)
-    #expect(bench.logged.last?.contains("changes are not stored") == true)
+    #expect(bench.logged.count { $0.contains("changes can't be stored") } == 3)
+    #expect(bench.logged.last?.contains("changes can't be stored") == true)
   }
 
   @Test func `is the last line of the log when it was not logged at first, and no request comes`() {
@@ -83,7 +83,7 @@ import WebSocketTransport
     bench.handle(.disk(.writable(full)))
     bench.advance(3)
 
-    #expect(bench.logged.last?.contains("changes are not stored") == true)
+    #expect(bench.logged.last?.contains("changes can't be stored") == true)
   }
 
   @Test func `reports files that are behind in few lines, and their end`() {

@@ -15,7 +15,7 @@ import Testing
 
   /// Takes a place for each address, and tells which were surplus; nil for one that needs none.
   private func surplus(_ addresses: [String], _ counts: inout AddressCounts) -> [Bool?] {
-    addresses.map { counts.take(for: IPAddress($0))?.isOverLimit }
+    addresses.map { counts.acquireSlot(for: IPAddress($0))?.isOverLimit }
   }
 
   @Test func `may be as many as the bound, and not one more`() {
@@ -46,7 +46,7 @@ import Testing
     ]
 
     #expect(surplus(addresses, &counts) == [false, false, true, false])
-    let place = counts.take(for: IPAddress("2001:db8::9"))
+    let place = counts.acquireSlot(for: IPAddress("2001:db8::9"))
     #expect(place?.network == IPAddress("2001:db8::"))
   }
 
@@ -59,24 +59,24 @@ import Testing
   @Test func `become fewer when one gives its place back`() {
     var counts = counts(max: 2)
     let address = IPAddress("192.0.2.1")
-    let places = (0..<3).map { _ in counts.take(for: address) }
+    let places = (0..<3).map { _ in counts.acquireSlot(for: address) }
     #expect(places.map { $0?.isOverLimit } == [false, false, true])
 
     // One over the bound has a place as well.
     counts.releaseSlot(places[0])
-    #expect(counts.take(for: address)?.isOverLimit == true)
+    #expect(counts.acquireSlot(for: address)?.isOverLimit == true)
     counts.releaseSlot(places[1])
     counts.releaseSlot(places[2])
-    #expect(counts.take(for: address)?.isOverLimit == false)
+    #expect(counts.acquireSlot(for: address)?.isOverLimit == false)
   }
 
   @Test func `lose nothing when one gives back that had no place`() {
     var counts = counts(max: 1)
-    #expect(counts.take(for: IPAddress("192.0.2.1"))?.isOverLimit == false)
+    #expect(counts.acquireSlot(for: IPAddress("192.0.2.1"))?.isOverLimit == false)
 
     counts.releaseSlot(nil)
 
-    #expect(counts.take(for: IPAddress("192.0.2.1"))?.isOverLimit == true)
+    #expect(counts.acquireSlot(for: IPAddress("192.0.2.1"))?.isOverLimit == true)
   }
 
   @Test(arguments: ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
@@ -100,14 +100,14 @@ import Testing
   @Test func `are not bounded where no address is known`() {
     var counts = counts(max: 1)
 
-    #expect(counts.take(for: nil) == nil)
+    #expect(counts.acquireSlot(for: nil) == nil)
     #expect(!counts.isFarOverLimit(nil))
   }
 
   // A few above the bound are told so; the rest is not even read.
   @Test func `are far too many only some way above the bound`() {
     var counts = counts(max: 2)
-    let places = (0..<100).map { _ in counts.take(for: IPAddress("192.0.2.1")) }
+    let places = (0..<100).map { _ in counts.acquireSlot(for: IPAddress("192.0.2.1")) }
 
     let tooMany = places.map { counts.isFarOverLimit($0) }
     let first = tooMany.firstIndex(of: true) ?? 0
@@ -120,10 +120,10 @@ import Testing
   @Test func `are not far too many because they were`() {
     var counts = counts(max: 2)
     let address = IPAddress("192.0.2.1")
-    let places = (0..<100).map { _ in counts.take(for: address) }
+    let places = (0..<100).map { _ in counts.acquireSlot(for: address) }
     for place in places.dropFirst() { counts.releaseSlot(place) }
 
-    let place = counts.take(for: address)
+    let place = counts.acquireSlot(for: address)
 
     #expect(place?.isOverLimit == false)
     #expect(!counts.isFarOverLimit(place))

@@ -5,12 +5,12 @@ import Testing
 extension Connection {
   /// One without a socket, as all are that are gone.
   fileprivate static func gone(_ id: ConnectionID) -> Connection {
-    Connection(id, socket: nil, place: nil, isAnnounced: true, largeFrom: .max) { _ in }
+    Connection(id, socket: nil, addressSlot: nil, isAnnounced: true, largeFrom: .max) { _ in }
   }
 }
 
 @Suite struct `A table of connections` {
-  private static let base = LoopPlace(number: 5, census: nil).serialBase
+  private static let base = LoopPlace(number: 5, totals: nil).serialBase
 
   private func table(_ count: Int) -> (table: ConnectionTable, connections: [Connection]) {
     var table = ConnectionTable(serialBase: Self.base)
@@ -58,7 +58,7 @@ extension Connection {
 
   @Test(arguments: [0, 1, 63])
   func `gives each an identity of its loop`(loop: Int) {
-    var table = ConnectionTable(serialBase: LoopPlace(number: loop, census: nil).serialBase)
+    var table = ConnectionTable(serialBase: LoopPlace(number: loop, totals: nil).serialBase)
 
     let connections = (0..<10).map { _ in table.insert(Connection.gone) }
 

@@ -6,7 +6,7 @@ import Testing
   /// Of HTTP connections with these numbers, each due at its instant.
   private func deadlines(_ dues: [(number: UInt64, due: UInt64)]) -> Deadlines {
     var deadlines = Deadlines()
-    for one in dues { deadlines.add(.exchange(one.number), atMilliseconds: one.due) }
+    for one in dues { deadlines.add(.httpTimeout(one.number), atMilliseconds: one.due) }
     return deadlines
   }
 
@@ -14,7 +14,7 @@ import Testing
   private func popped(_ deadlines: inout Deadlines, at now: UInt64) -> [UInt64] {
     var numbers: [UInt64] = []
     while let subject = deadlines.popDue(atMilliseconds: now) {
-      guard case .exchange(let number) = subject else { continue }
+      guard case .httpTimeout(let number) = subject else { continue }
       numbers.append(number)
     }
     return numbers
@@ -80,8 +80,8 @@ import Testing
     var deadlines = deadlines([(1, 10), (3, 30)])
 
     #expect(popped(&deadlines, at: 10) == [1])
-    deadlines.add(.exchange(2), atMilliseconds: 20)
-    deadlines.add(.exchange(0), atMilliseconds: 0)
+    deadlines.add(.httpTimeout(2), atMilliseconds: 20)
+    deadlines.add(.httpTimeout(0), atMilliseconds: 0)
 
     #expect(deadlines.earliest == 0)
     #expect(popped(&deadlines, at: 30) == [0, 2, 3])
@@ -90,8 +90,9 @@ import Testing
   @Test func `say what they are about`() {
     var deadlines = Deadlines()
     let subjects: [Deadlines.Subject] = [
-      .silence(ConnectionID(1)), .farewell(ConnectionID(2)), .exchange(3), .relay(4), .backlog,
-      .acceptance,
+      .liveness(ConnectionID(1)), .closeTimeout(ConnectionID(2)), .httpTimeout(3), .relayLinger(4),
+      .backlogCheck,
+      .acceptCheck,
     ]
     for (due, subject) in subjects.enumerated() {
       deadlines.add(subject, atMilliseconds: UInt64(due))
@@ -112,7 +113,7 @@ import Testing
       if Int.random(in: 0..<3, using: &random) > 0 {
         // Each has its instant for a number, so that equal ones may come in any order.
         let due = now + UInt64.random(in: 0..<100, using: &random)
-        deadlines.add(.exchange(due), atMilliseconds: due)
+        deadlines.add(.httpTimeout(due), atMilliseconds: due)
         list.append(due)
         list.sort()
       } else {

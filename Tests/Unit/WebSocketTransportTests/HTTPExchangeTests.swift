@@ -93,14 +93,14 @@ private final class TestOwner: HTTPExchangeOwner {
 
   /// Begins to read from the peer 192.0.2.1.
   private func begun(
-    place: AddressCounts.Slot? = nil, _ set: (inout TransportOptions) -> Void = { _ in }
+    addressSlot slot: AddressCounts.Slot? = nil, _ set: (inout TransportOptions) -> Void = { _ in }
   ) -> HTTPExchange {
     set(&owner.options)
     let exchange = HTTPExchange(
-      stream, number: 1, peer: IPAddress(high: 0, low: 0xffff_c000_0201), place: place,
+      stream, number: 1, peer: IPAddress(high: 0, low: 0xffff_c000_0201), addressSlot: slot,
       owner: owner)
     owner.exchange = exchange
-    exchange.begin()
+    exchange.start()
     return exchange
   }
 
@@ -320,8 +320,8 @@ private final class TestOwner: HTTPExchangeOwner {
     var options = TransportOptions()
     options.connectionsPerAddressMax = 1
     var counts = AddressCounts(options)
-    let places = (0..<2).map { _ in counts.take(for: IPAddress("192.0.2.1")) }
-    _ = begun(place: places[1])
+    let places = (0..<2).map { _ in counts.acquireSlot(for: IPAddress("192.0.2.1")) }
+    _ = begun(addressSlot: places[1])
 
     stream.receive(get("/"))
 
@@ -360,7 +360,7 @@ private final class TestOwner: HTTPExchangeOwner {
     let exchange = begun()
     stream.receive("GET / HT")
 
-    exchange.overdue()
+    exchange.timeOut()
 
     #expect(stream.takeOutput().hasPrefix("HTTP/1.1 408 "))
     #expect(owner.toldRefusals == [.slowRequest])
@@ -370,7 +370,7 @@ private final class TestOwner: HTTPExchangeOwner {
   @Test func `ends without a word for a client that has asked nothing`() {
     let exchange = begun()
 
-    exchange.overdue()
+    exchange.timeOut()
 
     #expect(stream.takeOutput() == "" && stream.isClosed && owner.endCount == 1)
     #expect(owner.refusals == [.slowRequest] && owner.toldRefusals == [])
@@ -382,7 +382,7 @@ private final class TestOwner: HTTPExchangeOwner {
     exchange.answer(text("one"))
     _ = stream.takeOutput()
 
-    exchange.overdue()
+    exchange.timeOut()
 
     #expect(stream.isClosed && owner.refusals == [])
   }
@@ -395,7 +395,7 @@ private final class TestOwner: HTTPExchangeOwner {
     exchange.answer(text("one"))
 
     #expect(exchange.due == 7_000)
-    exchange.overdue()
+    exchange.timeOut()
     #expect(stream.isClosed && owner.refusals == [.slowReader])
   }
 
@@ -509,9 +509,9 @@ private final class TestOwner: HTTPExchangeOwner {
 
   private func begun() -> HTTPExchange {
     let exchange = HTTPExchange(
-      stream, number: 1, peer: IPAddress(high: 0, low: 1), place: nil, owner: owner)
+      stream, number: 1, peer: IPAddress(high: 0, low: 1), addressSlot: nil, owner: owner)
     owner.exchange = exchange
-    exchange.begin()
+    exchange.start()
     owner.armTimeout(exchange, afterMilliseconds: 10_000)
     return exchange
   }

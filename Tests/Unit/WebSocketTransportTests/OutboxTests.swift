@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `counts and replaces all messages of a frame together`() {
-    let set = Frame([1, 2], further: [[3, 4, 5], [6]], replacementKey: 7)
+    let set = Frame([1, 2], additional: [[3, 4, 5], [6]], replacementKey: 7)
     var outbox = outbox([set])
     #expect(outbox.byteCount == 6)
 
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test func `sums all messages of a frame before it is called large`() {
-    let halves = Frame(Array(repeating: 0, count: 50), further: [Array(repeating: 0, count: 50)])
+    let halves = Frame(Array(repeating: 0, count: 50), additional: [Array(repeating: 0, count: 50)])
 
     #expect(counts(outbox([halves], largeFrom: 100)) == [100, 1, 100, 0])
   }
@@ -166,14 +166,14 @@ import Testing
       } else {
         let key = UInt64.random(in: 0..<200, using: &random)
         let new = frame(.random(in: 0..<100, using: &random), key < 150 ? key : nil)
-        list.removeAll { $0.replaces != nil && $0.replaces == new.replaces }
+        list.removeAll { $0.replacementKey != nil && $0.replacementKey == new.replacementKey }
         list.append(new)
         outbox.append(new)
       }
       let large = list.filter { $0.byteCount >= 50 }
-      let lasting = list.filter { $0.replaces == nil }
+      let lasting = list.filter { $0.replacementKey == nil }
       let expected = [
-        list.reduce(0) { $0 + $1.byteCount }, large.count { $0.replaces == nil },
+        list.reduce(0) { $0 + $1.byteCount }, large.count { $0.replacementKey == nil },
         large.reduce(0) { $0 + $1.byteCount },
         lasting.filter { $0.byteCount < 50 }.reduce(0) { $0 + $1.byteCount },
       ]

@@ -14,9 +14,9 @@ import Testing
 
   @Test func `count each refusal by itself, and none that was not given`() {
     var counters = TransportCounters()
-    for refusal in [TransportRefusal.silent, .stalled, .silent] { counters.count(refusal) }
+    for refusal in [TransportRefusal.pingTimeout, .stalled, .pingTimeout] { counters.count(refusal) }
 
-    #expect(counters.refusals == [.silent: 2, .stalled: 1])
+    #expect(counters.refusals == [.pingTimeout: 2, .stalled: 1])
   }
 
   @Test(arguments: TransportRefusal.allCases)
@@ -29,30 +29,30 @@ import Testing
   }
 
   @Test func `are summed over loops, figure by figure`() {
-    var sum = counters(1, 2, 3, 4, [.silent: 1, .stalled: 2])
+    var sum = counters(1, 2, 3, 4, [.pingTimeout: 1, .stalled: 2])
 
     sum.add(counters(10, 20, 30, 40, [.stalled: 3, .headTooLong: 4]))
     sum.add(counters(100, 200, 300, 400, [:]))
 
-    var expected = counters(111, 222, 333, 444, [.silent: 1, .stalled: 5, .headTooLong: 4])
+    var expected = counters(111, 222, 333, 444, [.pingTimeout: 1, .stalled: 5, .headTooLong: 4])
     expected.loopCount = 3
     #expect(sum == expected)
   }
 
   @Test func `are a sum of sums`() {
-    var pair = counters(1, 1, 1, 1, [.silent: 1])
+    var pair = counters(1, 1, 1, 1, [.pingTimeout: 1])
     pair.add(pair)
     var four = pair
 
     four.add(pair)
 
-    var expected = counters(4, 4, 4, 4, [.silent: 4])
+    var expected = counters(4, 4, 4, 4, [.pingTimeout: 4])
     expected.loopCount = 4
     #expect(four == expected)
   }
 
   @Test func `stay as they are when nothing is added but a loop`() {
-    var sum = counters(1, 2, 3, 4, [.silent: 1])
+    var sum = counters(1, 2, 3, 4, [.pingTimeout: 1])
     let before = sum
 
     sum.add(TransportCounters())

@@ -81,28 +81,29 @@ import Testing
 
 @Suite struct `A frame` {
   @Test(arguments: [
-    (Frame([]), 0), (Frame([1, 2, 3]), 3), (Frame([1], further: [[2, 3], [], [4]]), 4),
-    (Frame([], further: [[]]), 0), (Frame([1, 2], replacementKey: 7, isBinary: true), 2),
+    (Frame([]), 0), (Frame([1, 2, 3]), 3), (Frame([1], additional: [[2, 3], [], [4]]), 4),
+    (Frame([], additional: [[]]), 0), (Frame([1, 2], replacementKey: 7, isBinary: true), 2),
   ])
   func `counts the bytes of all of its messages`(frame: Frame, count: Int) {
     #expect(frame.byteCount == count)
   }
 
   @Test func `is another one with other bytes, another key or another kind`() {
-    let frame = Frame([1], further: [[2]], replacementKey: 7)
+    let frame = Frame([1], additional: [[2]], replacementKey: 7)
 
-    #expect(frame == Frame([1], further: [[2]], replacementKey: 7))
+    #expect(frame == Frame([1], additional: [[2]], replacementKey: 7))
     #expect(frame != Frame([1, 2], replacementKey: 7))
-    #expect(frame != Frame([1], further: [[2]], replacementKey: 8))
-    #expect(frame != Frame([1], further: [[2]]))
-    #expect(frame != Frame([1], further: [[2]], replacementKey: 7, isBinary: true))
+    #expect(frame != Frame([1], additional: [[2]], replacementKey: 8))
+    #expect(frame != Frame([1], additional: [[2]]))
+    #expect(frame != Frame([1], additional: [[2]], replacementKey: 7, isBinary: true))
   }
 
   @Test func `goes to all or to one`() {
     let (frame, id, group) = (Frame([1]), ConnectionID(1), GroupID(1))
     let others: [TransportAction] = [
-      .send(frame, to: id), .join(id, group), .leave(id, group), .pauseReading(id), .resumeReading(id), .stop,
-      .close(id, .goingAway, reason: ""), .wake(afterMicroseconds: nil),
+      .send(frame, to: id), .join(id, group), .leave(id, group), .pauseReading(id),
+      .resumeReading(id), .stop,
+      .close(id, .goingAway, reason: ""), .setDeadline(afterMicroseconds: nil),
     ]
 
     #expect(TransportAction.broadcast(frame, to: group).isBroadcast)

@@ -73,21 +73,21 @@ import Testing
   }
 
   @Test func `lay out each message of a frame as one of its own`() {
-    frames.append(Frame([1], further: [[2, 3], []]))
+    frames.append(Frame([1], additional: [[2, 3], []]))
 
     #expect(frames.count == 1)
     #expect(bytes == [0x81, 1, 1, 0x81, 2, 2, 3, 0x81, 0])
   }
 
   @Test func `give all messages of a frame one kind`() {
-    frames.append(Frame([1], further: [[2]], isBinary: true))
+    frames.append(Frame([1], additional: [[2]], isBinary: true))
 
     #expect(bytes == [0x82, 1, 1, 0x82, 1, 2])
   }
 
   @Test func `lie one behind the other, and each knows where it is`() {
     frames.append(Frame([1]))
-    frames.append(Frame([2, 2], further: [[3]]))
+    frames.append(Frame([2, 2], additional: [[3]]))
     frames.append(Frame([]))
 
     #expect(frames.count == 3)
@@ -132,7 +132,7 @@ import Testing
         let count = [125, 126, 1_000, 66_000].randomElement(using: &random) ?? 0
         return (0..<Int.random(in: 0...count, using: &random)).map { UInt8(truncatingIfNeeded: $0) }
       }
-      frames.append(Frame(texts[0], further: Array(texts.dropFirst()), isBinary: isBinary))
+      frames.append(Frame(texts[0], additional: Array(texts.dropFirst()), isBinary: isBinary))
       written += texts.map { Message(isBinary: isBinary, payload: $0) }
     }
 
