@@ -55,19 +55,18 @@ public final class Server {
     let mailbox = Mailbox<DiskEvent>()
     self.mailbox = mailbox
     writer = TimerWriter(folder: folder) { mailbox.post($0) }
-    var actions = HubActions()
+    var turn = Turn(now: clock.now())
     hub = Hub(
-      settings.hubOptions(tokens.first), clock: clock.anchor, contents: contents, at: clock.now(),
-      &actions)
+      settings.hubOptions(tokens.first), clock: clock.anchor, contents: contents, &turn)
     do { try writer.watch(settings.dataFolder) } catch {
       log.write(
         .warning,
         "the data folder is scanned each second, since the system gives no watch: "
           + "\(error)\(error.advice)")
     }
-    if !actions.writes.isEmpty {
+    if !turn.actions.writes.isEmpty {
       // Countdowns that ended meanwhile are settled before the first client can look.
-      writer.submit(actions.writes)
+      writer.submit(turn.actions.writes)
       writer.finish()
     }
     for remark in contents.remarks { log.write(.warning, remark) }
@@ -89,7 +88,7 @@ public final class Server {
     loop.listen(to: mailbox)
     tokens.attach(to: loop)
     // A first event, so that deadlines are armed before any client connects.
-    mailbox.post(.stored([]))
+    mailbox.wake()
     loop.run { event, actions in handle(event, &actions) }
     return finish()
   }
@@ -97,56 +96,63 @@ public final class Server {
   /// Logs the disk's events that the loop has not handled.
   func logRemainingDiskEvents() {
     backlog.append(mailbox.drain())
-    var hubActions = HubActions()
-    while let diskEvent = backlog.popFirst() {
-      hub.handle(.disk(diskEvent), at: clock.now(), &hubActions)
-    }
-    for line in hubActions.log { log.write(line) }
+    var turn = Turn(now: clock.now())
+    while let diskEvent = backlog.popFirst() { hub.handle(.disk(diskEvent), &turn) }
+    for line in turn.actions.log { log.write(line) }
   }
 
-  private func handleDiskEvent(
-    _ diskEvent: DiskEvent, at now: Instant, _ hubActions: inout HubActions
-  ) {
-    hub.handle(.disk(diskEvent), at: now, &hubActions)
-    // Later writes of the hub are for the new folder.
-    if case .restored = diskEvent { writer.acknowledgeReplacement() }
-  }
-
+  /// The one way of an event: it is handed to the hub, and what the hub wants done is handed on.
   private func handle(_ event: TransportEvent, _ actions: inout [TransportAction]) {
-    let now = clock.now()
-    var hubActions = HubActions()
+    var turn = Turn(now: clock.now())
     // Before the event, which is judged by the wall clock of now.
-    if let offset = wallClock.change(from: hub.wallOffset, at: now) {
-      hub.handle(.wallOffset(offset), at: now, &hubActions)
+    if let offset = wallClock.change(from: hub.wallOffset, at: turn.now) {
+      hub.handle(.wallOffset(offset), &turn)
     }
-    if case .reloadRequested = event {
+    handle(event, &turn)
+    if hub.isMeasuringWork { hub.endWork(at: clock.now()) }
+    writer.submit(turn.actions.writes)
+    for line in turn.actions.log { log.write(line) }
+    for reason in turn.actions.refusals { refusals.add(reason) }
+    actions += turn.actions.transport
+  }
+
+  private func handle(_ event: TransportEvent, _ turn: inout Turn) {
+    switch event {
+    case .woken: handleMailboxes(&turn)
+    case .deadline:
+      refusals.logDue(at: turn.now)
+      hub.handle(.wake, &turn)
+    case .reloadRequested:
       // A person who asks gets a line, even if the same was just logged.
       log.forgetRepeats()
       tokens.reload()
-    }
-    // The hub asks for a look at the wall clock each second.
-    if case .deadline = event { refusals.logDue(at: now) }
-    if case .woken = event {
-      backlog.append(mailbox.drain())
-      // Needed without an event too: it arms the first deadlines.
-      handleDiskEvent(backlog.popFirst() ?? .stored([]), at: now, &hubActions)
-      // A stopping server handles all events at once.
-      while hub.isStopping, let diskEvent = backlog.popFirst() {
-        handleDiskEvent(diskEvent, at: now, &hubActions)
-      }
-      // For the rest the loop comes back when it has looked at sockets and deadlines.
-      if !backlog.isEmpty { mailbox.post(.stored([])) }
-      for book in tokens.drain() { hub.handle(.tokens(book), at: now, &hubActions) }
-    } else {
-      // Asked for the figures, it has those of the transport too.
+      hub.handle(.wake, &turn)
+    default:
+      // The metrics have the transport's counters too.
       if case .requested = event { hub.transport = loop.transportCounters }
-      hub.handle(.transport(event), at: now, &hubActions)
+      hub.handle(.transport(event), &turn)
     }
-    if hub.isMeasuringWork { hub.endWork(at: clock.now()) }
-    writer.submit(hubActions.writes)
-    for line in hubActions.log { log.write(line) }
-    for reason in hubActions.refusals { refusals.add(reason) }
-    actions += hubActions.transport
+  }
+
+  /// Hands on what other threads have posted.
+  private func handleMailboxes(_ turn: inout Turn) {
+    backlog.append(mailbox.drain())
+    if let diskEvent = backlog.popFirst() {
+      handle(diskEvent, &turn)
+    } else {
+      hub.handle(.wake, &turn)
+    }
+    // A stopping server handles all events at once.
+    while hub.isStopping, let diskEvent = backlog.popFirst() { handle(diskEvent, &turn) }
+    // The loop looks at its sockets and deadlines before the rest.
+    if !backlog.isEmpty { mailbox.wake() }
+    for tokens in tokens.drain() { hub.handle(.tokens(tokens), &turn) }
+  }
+
+  private func handle(_ diskEvent: DiskEvent, _ turn: inout Turn) {
+    hub.handle(.disk(diskEvent), &turn)
+    // Later writes of the hub are for the new folder.
+    if case .restored = diskEvent { writer.acknowledgeReplacement() }
   }
 }
 

@@ -12,14 +12,14 @@ extension Hub {
 
   /// The grant for a request's credentials. Where no tokens are set up, a presented token is ignored.
   mutating func grant(
-    _ credentials: Credentials, from peer: Peer, at now: Instant, _ actions: inout HubActions
+    _ credentials: Credentials, from peer: Peer, _ turn: inout Turn
   ) throws(ErrorReply) -> Grant {
     guard tokens != nil, let secret = credentials.secret else { return anonymousGrant }
-    return Grant(try token(secret, from: peer, at: now, &actions))
+    return Grant(try token(secret, from: peer, &turn))
   }
 
   private mutating func token(
-    _ secret: String, from peer: Peer, at now: Instant, _ actions: inout HubActions
+    _ secret: String, from peer: Peer, _ turn: inout Turn
   ) throws(ErrorReply) -> Token {
     guard let tokens else {
       throw ErrorReply(
@@ -27,16 +27,16 @@ extension Hub {
       )
     }
     // The check comes before the token is looked up, which is what a wrong one costs.
-    guard !handshakeBudgets.isOverdrawn(peer.network, at: now) else {
+    guard !handshakeBudgets.isOverdrawn(peer.network, at: turn.now) else {
       throw ErrorReply(
         .rateLimited, "too many wrong tokens or connections came from your address; wait a second")
     }
     let digest = TokenDigest(of: secret)
-    guard let token = digest.flatMap({ tokens.token($0, at: wallTime(at: now)) }) else {
+    guard let token = digest.flatMap({ tokens.token($0, at: wallTime(at: turn.now)) }) else {
       counters.wrongTokens += 1
-      handshakeBudgets.charge(RequestCost.wrongToken, to: peer.network, at: now)
-      actions.refusals.append(.wrongToken)
-      actions.log(
+      handshakeBudgets.charge(RequestCost.wrongToken, to: peer.network, at: turn.now)
+      turn.actions.refusals.append(.wrongToken)
+      turn.actions.log(
         .debug, "an unknown or expired token was presented from \(peer.address)")
       throw ErrorReply(
         .unauthorized, "this token is unknown or has ended; ask for a new one")
@@ -49,66 +49,65 @@ extension Hub {
   /// Tells the client why its token is rejected, and closes the connection; a browser sees nothing of a refused
   /// handshake.
   mutating func rejectToken(
-    _ connection: ConnectionID, _ error: ErrorReply, at now: Instant, _ actions: inout HubActions
+    _ connection: ConnectionID, _ error: ErrorReply, _ turn: inout Turn
   ) {
-    sendHello(connection, .none, at: now, &actions)
+    sendHello(connection, .none, &turn)
     counters.refusals[error.code, default: 0] += 1
-    actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
+    turn.actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: connection)
     counters.closedConnections[.token, default: 0] += 1
-    actions.transport.append(.close(connection, .policyViolation, reason: "wrong token"))
+    turn.actions.transport.append(.close(connection, .policyViolation, reason: "wrong token"))
   }
 
   mutating func sendHello(
-    _ connection: ConnectionID, _ role: Role, at now: Instant, _ actions: inout HubActions
+    _ connection: ConnectionID, _ role: Role, _ turn: inout Turn
   ) {
     if status != publication.last { publication.isDoubtful = true }
     let hello = Hello(
-      server: options.serverName, epoch: options.epoch, role: role.rawValue, now: now,
+      server: options.serverName, epoch: options.epoch, role: role.rawValue, now: turn.now,
       history: history, revision: timerTable.publishedRevision, status: status)
-    actions.send(ServerMessage.hello(hello).text, to: connection)
+    turn.actions.send(ServerMessage.hello(hello).text, to: connection)
   }
 
   /// Replaces a connection's grant by that of a token; it applies to all later requests.
   mutating func authenticate(
-    _ session: Session, _ secret: String, _ tag: ReplyTag, at now: Instant,
-    _ actions: inout HubActions
+    _ session: Session, _ secret: String, _ tag: ReplyTag, _ turn: inout Turn
   ) -> ServerMessage {
     do throws(ErrorReply) {
-      let token = try token(secret, from: session.peer, at: now, &actions)
-      grant(session, Grant(token), at: now, &actions)
-      actions.log(.debug, "connection \(session.id.number) has token \(token.name) now")
+      let token = try token(secret, from: session.peer, &turn)
+      grant(session, Grant(token), &turn)
+      turn.actions.log(.debug, "connection \(session.id.number) has token \(token.name) now")
       return .accepted(tag, .authenticated(role: token.role.rawValue))
     } catch {
       counters.refusals[error.code, default: 0] += 1
       if tokens != nil, error.code == .unauthorized {
         session.wrongTokens += 1
-        charge(RequestCost.wrongToken, to: session, at: now)
+        charge(RequestCost.wrongToken, to: session, at: turn.now)
       }
       return .refused(tag, error, timer: nil)
     }
   }
 
   private mutating func grant(
-    _ session: Session, _ grant: Grant, at now: Instant, _ actions: inout HubActions
+    _ session: Session, _ grant: Grant, _ turn: inout Turn
   ) {
     guard grant != session.grant else { return }
     let cost = RequestCost.channels(session.subscriptionCount)
-    charge(cost, to: session, at: now)
+    charge(cost, to: session, at: turn.now)
     let published = timerTable.publishedRevision
-    resubscribe(session, .all, at: now, &actions) { $0.accept(grant, at: published) }
-    spend(cost, at: now)
+    resubscribe(session, .all, &turn) { $0.accept(grant, at: published) }
+    spend(cost, at: turn.now)
   }
 
   // MARK: Refused
 
   /// Counts a refusal, and logs it if an option could have prevented it.
-  mutating func count(_ code: ErrorCode, _ actions: inout HubActions) {
+  mutating func count(_ code: ErrorCode, _ turn: inout Turn) {
     counters.refusals[code, default: 0] += 1
     switch code {
     // An unknown token is logged separately.
-    case .unauthorized: actions.refusals.append(.noToken)
-    case .tooManyTimers: actions.refusals.append(.tooManyTimers)
-    case .tooManySubscriptions: actions.refusals.append(.tooManySubscriptions)
+    case .unauthorized: turn.actions.refusals.append(.noToken)
+    case .tooManyTimers: turn.actions.refusals.append(.tooManyTimers)
+    case .tooManySubscriptions: turn.actions.refusals.append(.tooManySubscriptions)
     default: break
     }
   }
@@ -117,36 +116,36 @@ extension Hub {
 
   /// Ends a connection by our will; it is no session from here on.
   mutating func disconnect(
-    _ connection: ConnectionID, _ why: CloseReason, _ actions: inout HubActions
+    _ connection: ConnectionID, _ why: CloseReason, _ turn: inout Turn
   ) {
     guard let session = sessions[connection] else { return }
     // Its changes still get their replies, whatever it asked for before.
-    refuseQueuedReplies(session, &actions)
+    refuseQueuedReplies(session, &turn)
     counters.closedConnections[why, default: 0] += 1
     close(connection)
-    actions.transport.append(.close(connection, why.code, reason: why.reason))
+    turn.actions.transport.append(.close(connection, why.code, reason: why.reason))
   }
 
   // MARK: Tokens that change
 
   /// Replaces the tokens, and closes connections whose token is no longer valid.
-  mutating func replaceTokens(_ tokens: TokenTable?, at now: Instant, _ actions: inout HubActions) {
+  mutating func replaceTokens(_ tokens: TokenTable?, _ turn: inout Turn) {
     // Something else changed beside a missing token file; no permissions change.
     guard tokens != nil || self.tokens != nil else { return }
     self.tokens = tokens ?? TokenTable()
-    actions.log(.info, "\(self.tokens?.tokens.count ?? 0) tokens are known now")
-    enforceTokens(at: now, &actions)
+    turn.actions.log(.info, "\(self.tokens?.tokens.count ?? 0) tokens are known now")
+    enforceTokens(&turn)
   }
 
   /// Closes connections whose grant is no longer valid, and schedules the next token's end.
-  mutating func enforceTokens(at now: Instant, _ actions: inout HubActions) {
-    scheduleTokenEnd(at: now)
-    for (connection, session) in sessions where !isValid(session.grant, at: now) {
+  mutating func enforceTokens(_ turn: inout Turn) {
+    scheduleTokenEnd(at: turn.now)
+    for (connection, session) in sessions where !isValid(session.grant, at: turn.now) {
       if let name = session.grant.token?.name {
         let why = "token \(name) was removed, changed or ended"
-        actions.logAboutPeers(.info, "connection \(connection.number) is closed: \(why)")
+        turn.actions.logAboutPeers(.info, "connection \(connection.number) is closed: \(why)")
       }
-      disconnect(connection, .token, &actions)
+      disconnect(connection, .token, &turn)
     }
   }
 

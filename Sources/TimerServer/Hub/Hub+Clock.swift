@@ -14,17 +14,17 @@ extension Hub {
   func wallTime(at now: Instant) -> WallTime { timerTable.clock.wallTime(at: now) }
 
   /// The wall clock was set, or has drifted.
-  mutating func updateWallOffset(to offset: Seconds, at now: Instant, _ actions: inout HubActions) {
+  mutating func updateWallOffset(to offset: Seconds, _ turn: inout Turn) {
     guard offset != wallOffset else { return }
     let before = Self.words(wallOffset)
     timerTable.clock.wallOffset = offset
     counters.clockSteps += 1
-    actions.log(
+    turn.actions.log(
       .warning,
       "the wall clock was \(before) the server clock, and is \(Self.words(offset)) it now; timers are not affected"
     )
-    enforceTokens(at: now, &actions)
-    storeClockIfDue(at: now, &actions)
+    enforceTokens(&turn)
+    storeClockIfDue(&turn)
   }
 
   /// Rounded to milliseconds: two clocks that are read one after the other have no more precision.
@@ -39,9 +39,9 @@ extension Hub {
 
   /// Stores the clocks' readings if the disk has another offset. After a restart of the machine they tell how much time
   /// has passed since changes made before the clock was set.
-  mutating func storeClockIfDue(at now: Instant, _ actions: inout HubActions) {
+  mutating func storeClockIfDue(_ turn: inout Turn) {
     guard timerTable.isClockDue else { return }
-    actions.writes.append(timerTable.makeClockWrite(at: now))
+    turn.actions.writes.append(timerTable.makeClockWrite(at: turn.now))
   }
 
   /// The disk refused a write, which may have been that one. The next change takes the clocks along; where none

@@ -103,34 +103,34 @@ extension Hub {
   }
 
   /// Does what waits, for a few milliseconds at most.
-  mutating func runQueuedWork(at now: Instant, _ actions: inout HubActions) {
+  mutating func runQueuedWork(_ turn: inout Turn) {
     var jobsLeft = Self.jobsAtOnce
-    while jobsLeft > 0, let job = workQueue.popNext(at: now) {
+    while jobsLeft > 0, let job = workQueue.popNext(at: turn.now) {
       jobsLeft -= 1
       switch job {
-      case .reply(let connection): resumeReplies(to: connection, at: now, &actions)
+      case .reply(let connection): resumeReplies(to: connection, &turn)
       case .command(let message, let request, let grant, let id):
-        answerQuery(message, request, grant, id, at: now, &actions)
-      case .picture(let text, let id): answerQRCode(text, id, at: now, &actions)
+        answerQuery(message, request, grant, id, &turn)
+      case .picture(let text, let id): answerQRCode(text, id, &turn)
       }
     }
     // Other deadlines run before the rest.
-    deadlines.set(.queuedWork, workQueue.next.map { max($0, now + Seconds(microseconds: 1)) })
-    resumeReading(&actions)
+    deadlines.set(.queuedWork, workQueue.next.map { max($0, turn.now + Seconds(microseconds: 1)) })
+    resumeReading(&turn)
   }
 
   /// The limit is high, since jobs of closed or answered connections take almost no time.
   private static let jobsAtOnce = 64
 
   private mutating func resumeReplies(
-    to connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+    to connection: ConnectionID, _ turn: inout Turn
   ) {
     guard let session = sessions[connection] else { return }
     session.hasQueuedJob = false
     guard session.isReplyQueued else { return }
     session.isReplyQueued = false
-    answerFirst(session, at: now, &actions)
-    flush(session, at: now, &actions)
+    answerFirst(session, &turn)
+    flush(session, &turn)
   }
 
   // MARK: Out of turn
@@ -139,17 +139,17 @@ extension Hub {
   /// first. Earlier requests are answered ahead of the queue for that. The connection's budget limits how much work
   /// this is, and it delays all other costly work.
   mutating func answerAhead(
-    _ requester: Requester, at now: Instant, _ actions: inout HubActions
+    _ requester: Requester, _ turn: inout Turn
   ) {
     guard case .connection(let connection, let place) = requester,
       let session = sessions[connection], session.isReplyQueued
     else { return }
     session.isReplyQueued = false
-    while session.replies.holds(place), answerFirst(session, at: now, &actions) {}
+    while session.replies.holds(place), answerFirst(session, &turn) {}
   }
 
   /// Refuses queued requests of a connection that is being closed, so that replies that are ready behind them are sent.
-  mutating func refuseQueuedReplies(_ session: Session, _ actions: inout HubActions) {
+  mutating func refuseQueuedReplies(_ session: Session, _ turn: inout Turn) {
     guard session.isReplyQueued else { return }
     while let entry = session.replies.popFirst() {
       let answer: ServerMessage
@@ -159,31 +159,31 @@ extension Hub {
       case .malformed(let malformed, _):
         answer = .refused(malformed.tag, malformed.error, timer: nil)
       case .deferred(let message, _, _):
-        count(Self.closedBeforeAnswer.code, &actions)
+        count(Self.closedBeforeAnswer.code, &turn)
         answer = .refused(message.tag, Self.closedBeforeAnswer, timer: nil)
       case .initialSubscription:
-        count(Self.closedBeforeAnswer.code, &actions)
+        count(Self.closedBeforeAnswer.code, &turn)
         answer = .refused(.none, Self.closedBeforeAnswer, timer: nil)
       }
-      actions.send(answer.text, to: session.id)
+      turn.actions.send(answer.text, to: session.id)
     }
   }
 
   /// The server stops: nothing gets a turn any more.
-  mutating func refuseQueuedWork(_ actions: inout HubActions) {
+  mutating func refuseQueuedWork(_ turn: inout Turn) {
     for job in workQueue.removeAll() {
       switch job {
       case .reply(let connection):
         guard let session = sessions[connection] else { continue }
-        refuseQueuedReplies(session, &actions)
+        refuseQueuedReplies(session, &turn)
         session.isReplyQueued = false
         session.hasQueuedJob = false
       case .command(let message, _, _, let id):
-        count(Self.closedBeforeAnswer.code, &actions)
-        respond(.refused(message.tag, Self.closedBeforeAnswer, timer: nil), to: id, &actions)
+        count(Self.closedBeforeAnswer.code, &turn)
+        respond(.refused(message.tag, Self.closedBeforeAnswer, timer: nil), to: id, &turn)
       case .picture(_, let id):
-        count(Self.closedBeforeAnswer.code, &actions)
-        respond(.refused(.none, Self.closedBeforeAnswer, timer: nil), to: id, &actions)
+        count(Self.closedBeforeAnswer.code, &turn)
+        respond(.refused(.none, Self.closedBeforeAnswer, timer: nil), to: id, &turn)
       }
     }
     deadlines.remove(.queuedWork)

@@ -6,99 +6,99 @@ import WebSocketTransport
 /// The same commands for `curl`.
 extension Hub {
   mutating func answer(
-    _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
+    _ request: HTTPRequest, _ id: HTTPRequestID, _ turn: inout Turn
   ) {
     if let probe = HealthProbe(request) {
-      return answer(probe, request, id, at: now, &actions)
+      return answer(probe, request, id, &turn)
     }
     if let refusal = options.access.refusal(of: request) {
-      return refuse(refusal, to: id, &actions)
+      return refuse(refusal, to: id, &turn)
     }
     let reading = RequestCost.reading(request.body.count)
-    guard httpBudgets.consume(for: request.peerNetwork, cost: reading, at: now) else {
+    guard httpBudgets.consume(for: request.peerNetwork, cost: reading, at: turn.now) else {
       let error = ErrorReply(
         .rateLimited,
         "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
       )
-      actions.refusals.append(.addressRate)
-      return refuse(error, id, &actions)
+      turn.actions.refusals.append(.addressRate)
+      return refuse(error, id, &turn)
     }
     if let answer = options.access.preflight(request) {
-      actions.transport.append(.respond(answer, to: id))
+      turn.actions.transport.append(.respond(answer, to: id))
       return
     }
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(
       request, allowsGet: options.allowsGet, history: history)
-    guard let grant = grant(request, id, at: now, &actions) else { return }
+    guard let grant = grant(request, id, &turn) else { return }
     do throws(ErrorReply) {
-      guard payers.consume(for: Payer(grant, request), cost: reading, at: now) else {
-        actions.refusals.append(.sharedRate)
+      guard payers.consume(for: Payer(grant, request), cost: reading, at: turn.now) else {
+        turn.actions.refusals.append(.sharedRate)
         throw sharedRateExceeded
       }
-      try answer(route, request, grant, id, at: now, &actions)
+      try answer(route, request, grant, id, &turn)
     } catch {
-      refuse(error, id, &actions)
+      refuse(error, id, &turn)
     }
   }
 
   /// The sender's grant; nil if the request was answered with an error for its token.
   private mutating func grant(
-    _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
+    _ request: HTTPRequest, _ id: HTTPRequestID, _ turn: inout Turn
   ) -> Grant? {
     do throws(ErrorReply) {
-      return try grant(Credentials(request), from: Peer(request), at: now, &actions)
+      return try grant(Credentials(request), from: Peer(request), &turn)
     } catch {
       // An unknown token is logged separately.
       counters.refusals[error.code, default: 0] += 1
-      respond(.refused(.none, error, timer: nil), to: id, &actions)
+      respond(.refused(.none, error, timer: nil), to: id, &turn)
       return nil
     }
   }
 
   private mutating func answer(
     _ route: Result<HTTPRoute, HTTPRoute.Refusal>, _ request: HTTPRequest, _ grant: Grant,
-    _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
+    _ id: HTTPRequestID, _ turn: inout Turn
   ) throws(ErrorReply) {
     switch route {
     case .success(.metrics):
       try grant.checkSeesAll()
-      charge(RequestCost.metrics, request, grant, at: now)
-      actions.transport.append(.respond(metrics, to: id))
+      charge(RequestCost.metrics, request, grant, at: turn.now)
+      turn.actions.transport.append(.respond(metrics, to: id))
     case .success(.qrCode(let text)):
       try grant.check(.view)
       let cost = qrCodeCache.picture(of: text) == nil ? RequestCost.qrCode(text) : 0
-      charge(cost, request, grant, at: now)
+      charge(cost, request, grant, at: turn.now)
       let payer = Payer(grant, request)
-      if beginOrQueue(cost, at: now, or: .picture(text, id), of: payer) {
-        answerQRCode(text, id, at: now, &actions)
+      if beginOrQueue(cost, at: turn.now, or: .picture(text, id), of: payer) {
+        answerQRCode(text, id, &turn)
       }
     case .success(.command(let message)):
       counters.messagesReceived += 1
-      command(message, request, grant, id, at: now, &actions)
+      command(message, request, grant, id, &turn)
     case .success(.changeByGet(let message)):
       counters.messagesReceived += 1
-      try changeByGet(message, request, grant, id, at: now, &actions)
+      try changeByGet(message, request, grant, id, &turn)
     case .failure(let refusal):
       counters.messagesReceived += 1
       counters.refusals[refusal.error.code, default: 0] += 1
-      let timer = refusal.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
-      actions.transport.append(.respond(refusal.response(timer: timer), to: id))
+      let timer = refusal.timer.flatMap { grant.shows($0) ? reading($0, at: turn.now) : nil }
+      turn.actions.transport.append(.respond(refusal.response(timer: timer), to: id))
     }
   }
 
   private mutating func refuse(
-    _ refusal: AccessRefusal, to id: HTTPRequestID, _ actions: inout HubActions
+    _ refusal: AccessRefusal, to id: HTTPRequestID, _ turn: inout Turn
   ) {
     counters.refusals[.forbidden, default: 0] += 1
-    actions.refusals.append(.access(refusal))
-    actions.transport.append(.respond(refusal.response, to: id))
+    turn.actions.refusals.append(.access(refusal))
+    turn.actions.transport.append(.respond(refusal.response, to: id))
   }
 
   private mutating func refuse(
-    _ error: ErrorReply, _ id: HTTPRequestID, _ actions: inout HubActions
+    _ error: ErrorReply, _ id: HTTPRequestID, _ turn: inout Turn
   ) {
-    count(error.code, &actions)
-    respond(.refused(.none, error, timer: nil), to: id, &actions)
+    count(error.code, &turn)
+    respond(.refused(.none, error, timer: nil), to: id, &turn)
   }
 
   /// Counts what a request costs beside being read.
@@ -113,10 +113,10 @@ extension Hub {
   /// page and prefetches are refused all the same.
   private mutating func changeByGet(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
-    at now: Instant, _ actions: inout HubActions
+    _ turn: inout Turn
   ) throws(ErrorReply) {
     if let refusal = options.access.refusal(ofChangeByGet: request) {
-      return refuse(refusal, to: id, &actions)
+      return refuse(refusal, to: id, &turn)
     }
     guard grant.token != nil else {
       throw ErrorReply(
@@ -124,59 +124,59 @@ extension Hub {
     }
     let payer = Payer(grant, request)
     let requester = Requester.http(id, payer, network: request.peerNetwork)
-    change(message, by: requester, Caller(request, grant), at: now, &actions)
+    change(message, by: requester, Caller(request, grant), &turn)
   }
 
   private mutating func command(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
-    at now: Instant, _ actions: inout HubActions
+    _ turn: inout Turn
   ) {
     let cost = cost(of: message.request, in: grant.scope)
-    charge(cost, request, grant, at: now)
+    charge(cost, request, grant, at: turn.now)
     let payer = Payer(grant, request)
     if message.request.isChange {
       let requester = Requester.http(id, payer, network: request.peerNetwork)
-      change(message, by: requester, Caller(request, grant), at: now, &actions)
+      change(message, by: requester, Caller(request, grant), &turn)
       return
     }
     let job = Job.command(message, request, grant, id)
-    if beginOrQueue(cost, at: now, or: job, of: payer) {
-      answerQuery(message, request, grant, id, at: now, &actions)
+    if beginOrQueue(cost, at: turn.now, or: job, of: payer) {
+      answerQuery(message, request, grant, id, &turn)
     }
   }
 
   /// Answers what changes nothing.
   mutating func answerQuery(
     _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
-    at now: Instant, _ actions: inout HubActions
+    _ turn: inout Turn
   ) {
     let expected = cost(of: message.request, in: grant.scope)
     var cost = expected
     do {
-      let outcome = try outcome(of: message.request, as: grant, receivedAt: now, at: now)
+      let outcome = try outcome(of: message.request, as: grant, receivedAt: turn.now, at: turn.now)
       if case .timer(let reading) = outcome, isNoNewer(reading, than: request) {
         let answer = HTTPResponse(status: 304, headers: [Self.revalidated, entityTag(of: reading)])
-        actions.transport.append(.respond(answer, to: id))
+        turn.actions.transport.append(.respond(answer, to: id))
       } else {
         cost = RequestCost.writing(
-          respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &actions))
+          respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &turn))
       }
     } catch {
-      count(error.code, &actions)
+      count(error.code, &turn)
       if error.code == .unknownTimer, HTTPRoute.looksLikeChangeByGet(request) {
-        actions.refusals.append(.getNotAllowed)
+        turn.actions.refusals.append(.getNotAllowed)
       }
-      respond(.refused(message.tag, error, timer: nil), to: id, &actions)
+      respond(.refused(message.tag, error, timer: nil), to: id, &turn)
     }
-    charge(cost - expected, request, grant, at: now)
-    spend(max(cost, expected), at: now)
+    charge(cost - expected, request, grant, at: turn.now)
+    spend(max(cost, expected), at: turn.now)
   }
 
   /// Answers, and gives the bytes of the body.
   @discardableResult
   func respond(
     _ message: ServerMessage, to id: HTTPRequestID, caching: HTTPHeader = notStored,
-    _ actions: inout HubActions
+    _ turn: inout Turn
   ) -> Int {
     var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
     switch message {
@@ -190,7 +190,7 @@ extension Hub {
       }
     default: break
     }
-    actions.transport.append(.respond(response, to: id))
+    turn.actions.transport.append(.respond(response, to: id))
     return response.body.count
   }
 
@@ -204,11 +204,10 @@ extension Hub {
   /// Answers a health check under any host name and without a budget, so that monitoring never takes a busy server for
   /// a broken one.
   private mutating func answer(
-    _ probe: HealthProbe, _ request: HTTPRequest, _ id: HTTPRequestID, at now: Instant,
-    _ actions: inout HubActions
+    _ probe: HealthProbe, _ request: HTTPRequest, _ id: HTTPRequestID, _ turn: inout Turn
   ) {
     if let answer = options.access.preflight(request) {
-      actions.transport.append(.respond(answer, to: id))
+      turn.actions.transport.append(.respond(answer, to: id))
       return
     }
     let isKnown = options.access.knowsHost(request.headers)
@@ -216,13 +215,13 @@ extension Hub {
     switch probe {
     case .readiness: response = readiness(isBare: !isKnown)
     case .health where !isKnown: response = Self.bareHealth
-    case .health: response = health(for: request, at: now, &actions)
+    case .health: response = health(for: request, &turn)
     }
     if request.method == "OPTIONS" {
       response.headers.append(
         HTTPHeader("Allow", HealthProbe.methods.joined(separator: ", ")))
     }
-    actions.transport.append(.respond(response, to: id))
+    turn.actions.transport.append(.respond(response, to: id))
   }
 
   /// The response without any detail, for requests with an unknown host name: a page of that name could read it.
@@ -232,13 +231,14 @@ extension Hub {
   /// An invalid token says nothing about the server's health, and a status other than 200 may make a supervisor restart
   /// it. Tokens over the rate limit are not looked up.
   private mutating func health(
-    for request: HTTPRequest, at now: Instant, _ actions: inout HubActions
+    for request: HTTPRequest, _ turn: inout Turn
   ) -> HTTPResponse {
     let credentials = Credentials(request)
-    guard credentials.secret == nil || httpBudgets.consume(for: request.peerNetwork, at: now) else {
+    guard credentials.secret == nil || httpBudgets.consume(for: request.peerNetwork, at: turn.now)
+    else {
       return Self.bareHealth
     }
-    guard let grant = try? grant(credentials, from: Peer(request), at: now, &actions) else {
+    guard let grant = try? grant(credentials, from: Peer(request), &turn) else {
       return Self.bareHealth
     }
     return health(for: grant)
@@ -256,9 +256,9 @@ extension Hub {
 
   /// Answers a request for a QR code.
   mutating func answerQRCode(
-    _ text: QRText, _ id: HTTPRequestID, at now: Instant, _ actions: inout HubActions
+    _ text: QRText, _ id: HTTPRequestID, _ turn: inout Turn
   ) {
-    actions.transport.append(.respond(picture(of: text, at: now), to: id))
+    turn.actions.transport.append(.respond(picture(of: text, at: turn.now), to: id))
   }
 
   private mutating func picture(of text: QRText, at now: Instant) -> HTTPResponse {

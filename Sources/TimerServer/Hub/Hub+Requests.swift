@@ -6,23 +6,22 @@ import WebSocketTransport
 extension Hub {
   /// Decides on a change; its answer comes when what it depends on is durable.
   mutating func change(
-    _ message: ClientMessage, by requester: Requester, _ caller: Caller, at now: Instant,
-    _ actions: inout HubActions
+    _ message: ClientMessage, by requester: Requester, _ caller: Caller, _ turn: inout Turn
   ) {
     let grant = caller.grant
     do throws(Postponed) {
       try check(message.request, by: grant)
       let named = caller.named(message.request)
-      if try answerRepeated(message, named, by: requester, grant, at: now, &actions) { return }
+      if try answerRepeated(message, named, by: requester, grant, &turn) { return }
       switch message.request {
       case .change(let id, let change, _):
-        try decide(change, for: id, named, message, by: requester, at: now, &actions)
+        try decide(change, for: id, named, message, by: requester, &turn)
       case .finishAll(let press, _):
-        try finishAll(press, named, message, by: requester, grant, at: now, &actions)
+        try finishAll(press, named, message, by: requester, grant, &turn)
       default: preconditionFailure("asked only for what changes timers")
       }
     } catch {
-      refuse(message.tag, error, by: requester, at: now, &actions)
+      refuse(message.tag, error, by: requester, &turn)
     }
   }
 
@@ -51,11 +50,10 @@ extension Hub {
   }
 
   private mutating func refuse(
-    _ tag: ReplyTag, _ postponed: Postponed, by requester: Requester, at now: Instant,
-    _ actions: inout HubActions
+    _ tag: ReplyTag, _ postponed: Postponed, by requester: Requester, _ turn: inout Turn
   ) {
     guard let ticket = postponed.ticket else {
-      refuse(tag, postponed.error, timer: postponed.timer, to: requester, at: now, &actions)
+      refuse(tag, postponed.error, timer: postponed.timer, to: requester, &turn)
       return
     }
     let waiter = Waiter(
@@ -67,12 +65,12 @@ extension Hub {
 
   private mutating func decide(
     _ change: TimerChange, for id: TimerID, _ named: IdempotentRequest?, _ message: ClientMessage,
-    by requester: Requester, at now: Instant, _ actions: inout HubActions
+    by requester: Requester, _ turn: inout Turn
   ) throws(Postponed) {
     if let error = obstacle(to: id) { throw Postponed(error: error, timer: id) }
-    crossDueZeros(id, at: now, &actions)
+    crossDueZeros(id, &turn)
     let proposal: Proposal
-    do { proposal = try timerTable.proposal(change, for: id, at: now) } catch {
+    do { proposal = try timerTable.proposal(change, for: id, at: turn.now) } catch {
       throw Postponed(
         error: ErrorReply(error, timer: id), timer: id, ticket: timerTable.ticket(of: id))
     }
@@ -92,13 +90,13 @@ extension Hub {
           .tooManyTimers,
           "there are \(options.timersMax) timers, the maximum; remove one first"))
     }
-    let ticket = apply([proposal], named: named, at: now, &actions)
+    let ticket = apply([proposal], named: named, &turn)
     timerTable.wait(
       Waiter(
         requester: requester, tag: message.tag, answer: .changedTimer, timer: id,
         key: named?.key),
       for: ticket)
-    if let named { idempotencyCache.record(named, .pending(ticket), at: now) }
+    if let named { idempotencyCache.record(named, .pending(ticket), at: turn.now) }
   }
 
   // MARK: All timers
@@ -106,20 +104,20 @@ extension Hub {
   private mutating func finishAll(
     _ press: Instant?, _ named: IdempotentRequest?, _ message: ClientMessage,
     by requester: Requester,
-    _ grant: Grant, at now: Instant, _ actions: inout HubActions
+    _ grant: Grant, _ turn: inout Turn
   ) throws(Postponed) {
     for id in timerTable.activeIDs where grant.scope.contains(id) {
-      crossDueZeros(id, at: now, &actions)
+      crossDueZeros(id, &turn)
     }
     var proposals: [Proposal] = []
     for id in timerTable.activeIDs where grant.scope.contains(id) {
       // A timer that changed since the press ends at that change: it vetoes the others no more than itself.
       let instant = press.map { press in
-        press < now - TimerLimits.pressAgeMax
+        press < turn.now - TimerLimits.pressAgeMax
           ? press : max(press, timerTable.latest(id)?.runChangedAt ?? press)
       }
       let change = TimerChange(.finish(resetTime: false), at: instant)
-      do { proposals.append(try timerTable.proposal(change, for: id, at: now)) } catch {
+      do { proposals.append(try timerTable.proposal(change, for: id, at: turn.now)) } catch {
         throw Postponed(
           error: ErrorReply(error, timer: id), timer: id, ticket: timerTable.ticket(of: id))
       }
@@ -131,15 +129,15 @@ extension Hub {
         timerTable.wait(
           Waiter(requester: requester, tag: message.tag, answer: .nothingFinished), for: ticket)
       } else {
-        reply(.accepted(message.tag, .timers([])), to: requester, at: now, &actions)
+        reply(.accepted(message.tag, .timers([])), to: requester, &turn)
       }
       return
     }
-    let ticket = apply(proposals, named: named, at: now, &actions)
+    let ticket = apply(proposals, named: named, &turn)
     timerTable.wait(
       Waiter(requester: requester, tag: message.tag, answer: .changedTimers, key: named?.key),
       for: ticket)
-    if let named { idempotencyCache.record(named, .pending(ticket), at: now) }
+    if let named { idempotencyCache.record(named, .pending(ticket), at: turn.now) }
   }
 
   // MARK: The same request again
@@ -147,9 +145,11 @@ extension Hub {
   /// Answers a change that was made under this name before; false when there was none.
   private mutating func answerRepeated(
     _ message: ClientMessage, _ named: IdempotentRequest?, by requester: Requester, _ grant: Grant,
-    at now: Instant, _ actions: inout HubActions
+    _ turn: inout Turn
   ) throws(Postponed) -> Bool {
-    guard let named, let entry = idempotencyCache.entry(named.key, at: now) else { return false }
+    guard let named, let entry = idempotencyCache.entry(named.key, at: turn.now) else {
+      return false
+    }
     guard entry.matches(named) else {
       throw Postponed(
         error: ErrorReply(
@@ -162,10 +162,10 @@ extension Hub {
           requester: requester, tag: message.tag, answer: message.answer, scope: grant.scope),
         for: ticket)
     case .made(let outcome):
-      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, at: now, &actions)
+      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, &turn)
     case .restored(let revisions, let removed):
-      let outcome = restoredOutcome(of: message, revisions, removed: removed, at: now)
-      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, at: now, &actions)
+      let outcome = restoredOutcome(of: message, revisions, removed: removed, at: turn.now)
+      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, &turn)
     }
     return true
   }

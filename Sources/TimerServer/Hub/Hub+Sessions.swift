@@ -6,57 +6,57 @@ import WebSocketTransport
 /// The life of a connection: its handshake, its requests and its replies in order.
 extension Hub {
   mutating func open(
-    _ connection: ConnectionID, _ handshake: Handshake, at now: Instant,
-    _ actions: inout HubActions
+    _ connection: ConnectionID, _ handshake: Handshake, _ turn: inout Turn
   ) {
     counters.connectionsOpened += 1
     let peer = Peer(address: handshake.peerAddress, network: handshake.peerNetwork)
-    guard handshakeBudgets.consume(for: peer.network, cost: RequestCost.handshake, at: now) else {
-      return rejectHandshake(connection, &actions)
+    guard handshakeBudgets.consume(for: peer.network, cost: RequestCost.handshake, at: turn.now)
+    else {
+      return rejectHandshake(connection, &turn)
     }
     let grant: Grant
     do {
       let credentials = Credentials(handshake)
-      grant = try self.grant(credentials, from: peer, at: now, &actions)
+      grant = try self.grant(credentials, from: peer, &turn)
     } catch {
-      if error.code == .rateLimited { return rejectHandshake(connection, &actions) }
-      return rejectToken(connection, error, at: now, &actions)
+      if error.code == .rateLimited { return rejectHandshake(connection, &turn) }
+      return rejectToken(connection, error, &turn)
     }
     if let token = grant.token {
-      actions.log(
+      turn.actions.log(
         .debug,
         "connection \(connection.number) from \(handshake.peerAddress) has token \(token.name)")
     }
     let session = Session(
       id: connection, address: handshake.peerAddress, network: handshake.peerNetwork, grant: grant,
-      budget: RequestBudget(options.requests, at: now))
+      budget: RequestBudget(options.requests, at: turn.now))
     sessions[connection] = session
-    sendHello(connection, grant.role, at: now, &actions)
-    actions.transport.append(.join(connection, Self.everyone))
-    subscribe(session, handshake.query, at: now, &actions)
+    sendHello(connection, grant.role, &turn)
+    turn.actions.transport.append(.join(connection, Self.everyone))
+    subscribe(session, handshake.query, &turn)
   }
 
   /// Closes a connection of an address that has made too many, before it costs anything.
-  private mutating func rejectHandshake(_ connection: ConnectionID, _ actions: inout HubActions) {
+  private mutating func rejectHandshake(_ connection: ConnectionID, _ turn: inout Turn) {
     let why = CloseReason.handshakes
     counters.closedConnections[why, default: 0] += 1
-    actions.refusals.append(.handshakeRate)
-    actions.transport.append(.close(connection, why.code, reason: why.reason))
+    turn.actions.refusals.append(.handshakeRate)
+    turn.actions.transport.append(.close(connection, why.code, reason: why.reason))
   }
 
   /// Subscribes as the URL asks.
   private mutating func subscribe(
-    _ session: Session, _ query: [QueryItem], at now: Instant, _ actions: inout HubActions
+    _ session: Session, _ query: [QueryItem], _ turn: inout Turn
   ) {
     do {
       guard let subscription = try SubscriptionQuery(query)?.subscription else { return }
       let cost = cost(of: subscription.request, in: session.grant.scope, on: session)
-      charge(cost, to: session, isFullSet: true, at: now)
+      charge(cost, to: session, isFullSet: true, at: turn.now)
       _ = session.replies.append(.initialSubscription(subscription, session.grant))
-      flush(session, at: now, &actions)
+      flush(session, &turn)
     } catch {
-      count(error.code, &actions)
-      actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
+      count(error.code, &turn)
+      turn.actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
     }
   }
 
@@ -68,23 +68,23 @@ extension Hub {
   }
 
   mutating func receive(
-    _ text: [UInt8], from connection: ConnectionID, at now: Instant, _ actions: inout HubActions
+    _ text: [UInt8], from connection: ConnectionID, _ turn: inout Turn
   ) {
     guard let session = sessions[connection] else { return }
-    let refusal = refusal(of: session, cost: RequestCost.reading(text.count), at: now)
+    let refusal = refusal(of: session, cost: RequestCost.reading(text.count), at: turn.now)
     counters.messagesReceived += 1
     let message = Result { () throws(MalformedMessage) in try ClientMessage(text) }
     if let refusal {
-      actions.refusals.append(refusal.reason)
+      turn.actions.refusals.append(refusal.reason)
       rejectRateLimited(message, refusal.error, from: session)
     } else {
-      process(message, from: session, at: now, &actions)
+      process(message, from: session, &turn)
     }
-    flush(session, at: now, &actions)
-    pauseReading(session, &actions)
-    if refusal?.isExhausted == true { disconnect(connection, .rate, &actions) }
+    flush(session, &turn)
+    pauseReading(session, &turn)
+    if refusal?.isExhausted == true { disconnect(connection, .rate, &turn) }
     if session.wrongTokens >= Self.wrongTokensMax {
-      disconnect(connection, .token, &actions)
+      disconnect(connection, .token, &turn)
     }
   }
 
@@ -92,8 +92,7 @@ extension Hub {
 
   /// Puts into the queue of replies what becomes of a message.
   private mutating func process(
-    _ message: Result<ClientMessage, MalformedMessage>, from session: Session, at now: Instant,
-    _ actions: inout HubActions
+    _ message: Result<ClientMessage, MalformedMessage>, from session: Session, _ turn: inout Turn
   ) {
     switch message {
     case .failure(let malformed):
@@ -101,16 +100,16 @@ extension Hub {
       _ = session.replies.append(.malformed(malformed, session.grant))
     case .success(let message):
       let cost = cost(of: message.request, in: session.grant.scope, on: session)
-      charge(cost, to: session, isFullSet: message.request.isSubscription, at: now)
+      charge(cost, to: session, isFullSet: message.request.isSubscription, at: turn.now)
       if message.request.isChange {
         let requester = Requester.connection(session.id, place: session.replies.append(.awaited))
-        change(message, by: requester, session.caller, at: now, &actions)
+        change(message, by: requester, session.caller, &turn)
       } else if case .authenticate(let secret) = message.request {
         // At once, and not in order of the replies: later requests on this connection depend on it.
-        let answer = authenticate(session, secret, message.tag, at: now, &actions)
+        let answer = authenticate(session, secret, message.tag, &turn)
         _ = session.replies.append(.ready(answer))
       } else {
-        _ = session.replies.append(.deferred(message, receivedAt: now, session.grant))
+        _ = session.replies.append(.deferred(message, receivedAt: turn.now, session.grant))
       }
     }
   }
@@ -130,18 +129,18 @@ extension Hub {
   // MARK: Holding back
 
   /// Pauses reading from a connection that waits for many replies, or for a disk that is far behind.
-  private mutating func pauseReading(_ session: Session, _ actions: inout HubActions) {
+  private mutating func pauseReading(_ session: Session, _ turn: inout Turn) {
     guard !session.replies.isEmpty,
       session.replies.count >= options.repliesMax || timerTable.pendingCount >= options.pendingMax,
       pausedConnections.insert(session.id).inserted
     else { return }
     counters.readingPauses += 1
-    actions.transport.append(.pauseReading(session.id))
+    turn.actions.transport.append(.pauseReading(session.id))
   }
 
   /// Resumes reading from connections that have received half of their replies. Each reply waits for the disk or for
   /// the queue, so no connection is missed.
-  mutating func resumeReading(_ actions: inout HubActions) {
+  mutating func resumeReading(_ turn: inout Turn) {
     guard !pausedConnections.isEmpty, timerTable.pendingCount <= options.pendingMax / 2 else {
       return
     }
@@ -150,7 +149,7 @@ extension Hub {
     }
     pausedConnections.subtract(ready)
     for connection in ready.sorted(by: { $0.number < $1.number }) {
-      actions.transport.append(.resumeReading(connection))
+      turn.actions.transport.append(.resumeReading(connection))
     }
   }
 
@@ -158,47 +157,46 @@ extension Hub {
 
   /// Delivers a reply to its requester; on a connection only when it is the next one.
   mutating func reply(
-    _ message: ServerMessage, to requester: Requester, at now: Instant,
-    _ actions: inout HubActions
+    _ message: ServerMessage, to requester: Requester, _ turn: inout Turn
   ) {
     switch requester {
     case .http(let id, let payer, let network):
-      let cost = RequestCost.writing(respond(message, to: id, &actions)) - message.costCharged
-      httpBudgets.charge(cost, to: network, at: now)
-      payers.charge(cost, to: payer, at: now)
+      let cost = RequestCost.writing(respond(message, to: id, &turn)) - message.costCharged
+      httpBudgets.charge(cost, to: network, at: turn.now)
+      payers.charge(cost, to: payer, at: turn.now)
     case .connection(let connection, let place):
       guard let session = sessions[connection] else { return }
       session.replies.resolve(place, message)
-      while session.replies.isFirstReady, answerFirst(session, at: now, &actions) {}
+      while session.replies.isFirstReady, answerFirst(session, &turn) {}
     }
   }
 
   mutating func refuse(
     _ tag: ReplyTag, _ error: ErrorReply, timer: TimerID?, to requester: Requester,
-    at now: Instant, _ actions: inout HubActions
+    _ turn: inout Turn
   ) {
-    count(error.code, &actions)
+    count(error.code, &turn)
     // A sender that may not see a timer must not see its state beside an error either.
     let isHidden = error.code == .forbidden || error.code == .unauthorized
-    let state = isHidden ? nil : timer.flatMap { reading($0, at: now) }
-    reply(.refused(tag, error, timer: state), to: requester, at: now, &actions)
+    let state = isHidden ? nil : timer.flatMap { reading($0, at: turn.now) }
+    reply(.refused(tag, error, timer: state), to: requester, &turn)
   }
 
-  mutating func flush(_ requester: Requester, at now: Instant, _ actions: inout HubActions) {
+  mutating func flush(_ requester: Requester, _ turn: inout Turn) {
     guard case .connection(let connection, _) = requester, let session = sessions[connection]
     else { return }
-    flush(session, at: now, &actions)
+    flush(session, &turn)
   }
 
   /// Sends the next replies of a connection, up to the first that waits for the disk or for the queue.
-  mutating func flush(_ session: Session, at now: Instant, _ actions: inout HubActions) {
+  mutating func flush(_ session: Session, _ turn: inout Turn) {
     while !session.isReplyQueued, let entry = session.replies.first {
       if case .awaited = entry { return }
-      guard beginOrQueue(entry, of: session, at: now) else {
+      guard beginOrQueue(entry, of: session, at: turn.now) else {
         session.isReplyQueued = true
         return
       }
-      answerFirst(session, at: now, &actions)
+      answerFirst(session, &turn)
     }
   }
 
@@ -226,45 +224,45 @@ extension Hub {
   /// Sends the first reply that a connection is owed, and counts what it came to; false when it waits for the disk.
   @discardableResult
   mutating func answerFirst(
-    _ session: Session, at now: Instant, _ actions: inout HubActions
+    _ session: Session, _ turn: inout Turn
   ) -> Bool {
     guard let entry = session.replies.popFirst() else { return false }
     var expected = cost(of: entry, on: session)
     if case .ready(let message) = entry { expected = message.costCharged }
-    let sentBefore = actions.sentBytes
-    answer(entry, on: session, at: now, &actions)
-    let cost = RequestCost.writing(actions.sentBytes - sentBefore)
-    if cost > expected { charge(cost - expected, to: session, at: now) }
-    spend(max(cost, expected), at: now)
+    let sentBefore = turn.actions.sentBytes
+    answer(entry, on: session, &turn)
+    let cost = RequestCost.writing(turn.actions.sentBytes - sentBefore)
+    if cost > expected { charge(cost - expected, to: session, at: turn.now) }
+    spend(max(cost, expected), at: turn.now)
     return true
   }
 
   private mutating func answer(
-    _ entry: ReplyQueue.Entry, on session: Session, at now: Instant, _ actions: inout HubActions
+    _ entry: ReplyQueue.Entry, on session: Session, _ turn: inout Turn
   ) {
     switch entry {
     case .awaited: return
-    case .ready(let message): actions.send(message.text, to: session.id)
+    case .ready(let message): turn.actions.send(message.text, to: session.id)
     case .deferred(let message, let receivedAt, let grant):
-      answer(message, receivedAt: receivedAt, as: grant, on: session, at: now, &actions)
+      answer(message, receivedAt: receivedAt, as: grant, on: session, &turn)
     case .initialSubscription(let subscription, let grant):
       do {
-        try subscribe(session, subscription, as: grant, at: now, &actions) { _, _ in }
+        try subscribe(session, subscription, as: grant, &turn) { _, _ in }
       } catch {
-        count(error.code, &actions)
-        actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
+        count(error.code, &turn)
+        turn.actions.send(ServerMessage.refused(.none, error, timer: nil).text, to: session.id)
       }
     case .malformed(let malformed, let grant):
-      let timer = malformed.timer.flatMap { grant.shows($0) ? reading($0, at: now) : nil }
+      let timer = malformed.timer.flatMap { grant.shows($0) ? reading($0, at: turn.now) : nil }
       let refusal = ServerMessage.refused(malformed.tag, malformed.error, timer: timer)
-      actions.send(refusal.text, to: session.id)
+      turn.actions.send(refusal.text, to: session.id)
     }
   }
 
   /// Answers what changes nothing.
   private mutating func answer(
     _ message: ClientMessage, receivedAt: Instant, as grant: Grant, on session: Session,
-    at now: Instant, _ actions: inout HubActions
+    _ turn: inout Turn
   ) {
     let tag = message.tag
     do throws(ErrorReply) {
@@ -272,23 +270,24 @@ extension Hub {
       case .subscribe(let selection, let interval, let since, let inParts):
         let subscription = Subscription(
           selection, interval: interval, since: since, inParts: inParts)
-        try subscribe(session, subscription, as: grant, at: now, &actions) { outcome, actions in
-          actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
+        try subscribe(session, subscription, as: grant, &turn) { outcome, turn in
+          turn.actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
         }
       case .unsubscribe(let selection):
         try grant.check(message.request)
         let published = timerTable.publishedRevision
-        resubscribe(session, selection, at: now, &actions) {
+        resubscribe(session, selection, &turn) {
           $0.unsubscribe(selection, at: published)
         }
-        actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
+        turn.actions.send(ServerMessage.accepted(tag, .done).text, to: session.id)
       default:
-        let outcome = try outcome(of: message.request, as: grant, receivedAt: receivedAt, at: now)
-        actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
+        let outcome = try outcome(
+          of: message.request, as: grant, receivedAt: receivedAt, at: turn.now)
+        turn.actions.send(ServerMessage.accepted(tag, outcome).text, to: session.id)
       }
     } catch {
-      count(error.code, &actions)
-      actions.send(ServerMessage.refused(tag, error, timer: nil).text, to: session.id)
+      count(error.code, &turn)
+      turn.actions.send(ServerMessage.refused(tag, error, timer: nil).text, to: session.id)
     }
   }
 
@@ -317,8 +316,8 @@ extension Hub {
   /// `grant` is what the connection was allowed at the time of its request. If it has authenticated since, the
   /// subscription is reduced to its present grant, as if it had authenticated after subscribing.
   private mutating func subscribe(
-    _ session: Session, _ subscription: Subscription, as grant: Grant, at now: Instant,
-    _ actions: inout HubActions, confirm: (Outcome, inout HubActions) -> Void
+    _ session: Session, _ subscription: Subscription, as grant: Grant, _ turn: inout Turn,
+    confirm: (Outcome, inout Turn) -> Void
   ) throws(ErrorReply) {
     let selection = subscription.selection
     try grant.check(.subscribe(selection, interval: subscription.interval))
@@ -330,17 +329,17 @@ extension Hub {
     let interval = subscription.effectiveInterval
     try checkTicks(of: session, selection, every: interval)
     confirm(
-      interval == subscription.interval ? .done : .subscribed(interval: interval), &actions)
-    let timers = shown(selection, to: grant, at: now)
+      interval == subscription.interval ? .done : .subscribed(interval: interval), &turn)
+    let timers = shown(selection, to: grant, at: turn.now)
     if subscription.inParts {
-      actions.send(Frame(ServerMessage.parts(of: .subscribed, timers)), to: session.id)
+      turn.actions.send(Frame(ServerMessage.parts(of: .subscribed, timers)), to: session.id)
     } else {
-      actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
+      turn.actions.send(ServerMessage.snapshot(.subscribed, timers).text, to: session.id)
     }
     let published = timerTable.publishedRevision
     // Ends that this connection has received already are not sent again.
-    let missed = missedEnds(subscription, of: session, as: grant, at: now)
-    resubscribe(session, selection, at: now, &actions) {
+    let missed = missedEnds(subscription, of: session, as: grant, at: turn.now)
+    resubscribe(session, selection, &turn) {
       $0.subscribe(selection, interval: interval, inParts: subscription.inParts)
       if $0.grant != grant { $0.accept($0.grant, at: published) }
     }
@@ -348,9 +347,9 @@ extension Hub {
     var replay: [[UInt8]] = []
     for (id, ends) in missed where session.isSubscribed(to: id) {
       if subscription.since == nil, !session.sentEnds.insert(id).inserted { continue }
-      replay += texts(of: ends, of: id, at: now, &actions)
+      replay += texts(of: ends, of: id, &turn)
     }
-    if !replay.isEmpty { actions.send(Frame(replay), to: session.id) }
+    if !replay.isEmpty { turn.actions.send(Frame(replay), to: session.id) }
   }
 
   /// Refuses ticks of single timers above the limit of a token, or of an address' visitors. Channels can be shared, but
@@ -420,19 +419,18 @@ extension Hub {
 
   /// Changes a session's subscriptions to these timers, and joins and leaves what comes of it.
   mutating func resubscribe(
-    _ session: Session, _ selection: TimerSelection, at now: Instant,
-    _ actions: inout HubActions, change: (Session) -> Void
+    _ session: Session, _ selection: TimerSelection, _ turn: inout Turn, change: (Session) -> Void
   ) {
     let before = session.channels(touchedBy: selection)
     change(session)
     let after = session.channels(touchedBy: selection)
     for channel in before.subtracting(after) {
-      if let group = leave(channel) { actions.transport.append(.leave(session.id, group)) }
+      if let group = leave(channel) { turn.actions.transport.append(.leave(session.id, group)) }
     }
     for channel in after.subtracting(before) {
       let isNew = channels.group(channel) == nil
-      actions.transport.append(.join(session.id, channels.join(channel, of: session.payer)))
-      if isNew { schedule(channel, at: now) }
+      turn.actions.transport.append(.join(session.id, channels.join(channel, of: session.payer)))
+      if isNew { schedule(channel, at: turn.now) }
     }
   }
 
@@ -445,10 +443,10 @@ extension Hub {
 
   /// The messages for missed ends.
   private mutating func texts(
-    of ends: [Instant], of id: TimerID, at now: Instant, _ actions: inout HubActions
+    of ends: [Instant], of id: TimerID, _ turn: inout Turn
   ) -> [[UInt8]] {
-    guard let timer = reading(id, at: now) else { return [] }
-    markDelivered(id, at: now, &actions)
+    guard let timer = reading(id, at: turn.now) else { return [] }
+    markDelivered(id, &turn)
     let causes = [.restored] + ends.map { SnapshotCause.ended(at: $0, late: true) }
     return causes.map { ServerMessage.snapshot($0, [timer]).text }
   }

@@ -13,14 +13,14 @@ extension Hub {
 
   /// Sends a changed status to every connection. It is encoded once and sent to a group, which costs as much as one
   /// tick. A status that keeps changing is sent twice a second.
-  mutating func publishStatus(at now: Instant, _ actions: inout HubActions) {
+  mutating func publishStatus(_ turn: inout Turn) {
     let status = status
     guard status != publication.last || publication.isDoubtful else { return }
-    if let due = publication.nextAt, due > now { return deadlines.set(.status, due) }
-    publication = StatusPublication(last: status, nextAt: now + StatusPublication.pause)
+    if let due = publication.nextAt, due > turn.now { return deadlines.set(.status, due) }
+    publication = StatusPublication(last: status, nextAt: turn.now + StatusPublication.pause)
     guard !sessions.isEmpty else { return }
     let frame = Frame(ServerMessage.server(status).text, replacementKey: Self.everyone.number)
-    actions.transport.append(.broadcast(frame, to: Self.everyone))
+    turn.actions.transport.append(.broadcast(frame, to: Self.everyone))
     counters.broadcasts += 1
   }
 }

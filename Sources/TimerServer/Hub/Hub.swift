@@ -75,85 +75,85 @@ struct Hub {
     case drained
   }
 
-  /// Restores what was found on the disk; `now` is the start of the server. Deadlines are armed by the first event.
+  /// Restores what was found on the disk; the turn is the start of the server. Deadlines are armed by the first event.
   init(
-    _ options: HubOptions, clock: ClockAnchor, contents: TimerFolder.Contents, at now: Instant,
-    _ actions: inout HubActions
+    _ options: HubOptions, clock: ClockAnchor, contents: TimerFolder.Contents, _ turn: inout Turn
   ) {
     self.options = options
     history = contents.history.isEmpty ? options.epoch : contents.history
     httpBudgets = AddressBudgets(options.httpRequests)
     payers = BudgetTable(options.sharedRequests)
     handshakeBudgets = AddressBudgets(options.handshakes)
-    workQueue = FairWorkQueue(at: now)
+    workQueue = FairWorkQueue(at: turn.now)
     timerTable = TimerTable(clock: clock, server: contents.server)
-    timerTable.restoreClocks(contents, at: now)
+    timerTable.restoreClocks(contents, at: turn.now)
     // From here on everything is on the clock of this process.
-    let contents = contents.moved(to: clock.reading(at: now))
-    lateEnds = LateEnds(startedAt: now)
+    let contents = contents.moved(to: clock.reading(at: turn.now))
+    lateEnds = LateEnds(startedAt: turn.now)
     quarantine = Quarantine(contents)
-    idempotencyCache.restore(contents, on: clock.reading(at: now))
+    idempotencyCache.restore(contents, on: clock.reading(at: turn.now))
     timerTable.restore(contents.timers)
     for record in contents.timers {
-      restore(record.timer.id, at: now, &actions)
+      restore(record.timer.id, &turn)
     }
     unchangedSinceStart = running
     tokens = options.tokens
-    scheduleTokenEnd(at: now)
-    storeClockIfDue(at: now, &actions)
-    deadlines.set(.wallClock, now + Self.wallClockPause)
+    scheduleTokenEnd(at: turn.now)
+    storeClockIfDue(&turn)
+    deadlines.set(.wallClock, turn.now + Self.wallClockPause)
   }
 
-  mutating func handle(_ event: HubEvent, at now: Instant, _ actions: inout HubActions) {
+  mutating func handle(_ event: HubEvent, _ turn: inout Turn) {
     // Deadlines before the event are handled before it, so that everything is sent in order.
-    advance(to: now, &actions)
+    advance(&turn)
     switch event {
-    case .transport(let event): handle(event, at: now, &actions)
+    case .transport(let event): handle(event, &turn)
+    case .wake: armed = nil
     case .disk(.stored(let reports)):
       for report in reports {
-        complete(report, at: now, &actions)
-        finishReplacement(report.ticket, &actions)
+        complete(report, &turn)
+        finishReplacement(report.ticket, &turn)
       }
-      resumeReading(&actions)
+      resumeReading(&turn)
     case .disk(.external(let changes)):
-      for change in changes { applyExternalChange(change, at: now, &actions) }
-    case .disk(.filesBehind(let errors)): updateFileErrors(errors, at: now, &actions)
-    case .disk(.writable(let trouble)): updateStorage(trouble, at: now, &actions)
-    case .disk(.restored(let contents)): replaceData(with: contents, at: now, &actions)
-    case .tokens(let tokens): replaceTokens(tokens, at: now, &actions)
-    case .wallOffset(let offset): updateWallOffset(to: offset, at: now, &actions)
+      for change in changes { applyExternalChange(change, &turn) }
+    case .disk(.filesBehind(let errors)): updateFileErrors(errors, &turn)
+    case .disk(.writable(let trouble)): updateStorage(trouble, &turn)
+    case .disk(.restored(let contents)): replaceData(with: contents, &turn)
+    case .tokens(let tokens): replaceTokens(tokens, &turn)
+    case .wallOffset(let offset): updateWallOffset(to: offset, &turn)
     }
-    advance(to: now, &actions)
-    publishStatus(at: now, &actions)
-    rearm(at: now, &actions)
+    advance(&turn)
+    publishStatus(&turn)
+    rearm(&turn)
   }
 
-  private mutating func handle(
-    _ event: TransportEvent, at now: Instant, _ actions: inout HubActions
-  ) {
+  private mutating func handle(_ event: TransportEvent, _ turn: inout Turn) {
     switch event {
-    case .opened(let connection, let handshake): open(connection, handshake, at: now, &actions)
-    case .received(let connection, let text): receive(text, from: connection, at: now, &actions)
+    case .opened(let connection, let handshake): open(connection, handshake, &turn)
+    case .received(let connection, let text): receive(text, from: connection, &turn)
     case .receivedBinary: preconditionFailure("the server takes text alone")
     case .closed(let connection): close(connection)
-    case .requested(let id, let request): answer(request, id, at: now, &actions)
-    case .stopRequested: stop(at: now, &actions)
-    case .deadline: armed = nil
-    case .woken, .reloadRequested: break
+    case .requested(let id, let request): answer(request, id, &turn)
+    case .stopRequested: stop(&turn)
+    case .deadline, .woken, .reloadRequested:
+      preconditionFailure("the server has events of its own for these")
     }
   }
 
   // MARK: Deadlines
 
-  private mutating func advance(to now: Instant, _ actions: inout HubActions) {
+  private mutating func advance(_ turn: inout Turn) {
     var crossingsLeft = Self.crossingsAtOnce
     while true {
       let zero = crossingsLeft > 0 ? nextZero : nil
-      if let zero, zero <= now, zero <= deadlines.first ?? zero, let due = zeros.popDue(at: now) {
+      if let zero, zero <= turn.now, zero <= deadlines.first ?? zero,
+        let due = zeros.popDue(at: turn.now)
+      {
         crossingsLeft -= 1
-        crossZero(due.key, at: now, &actions)
-      } else if let due = deadlines.popDue(at: now) {
-        perform(due.key, due: due.instant, at: now, &actions)
+        crossZero(due.key, &turn)
+      } else if let due = deadlines.popDue(at: turn.now) {
+        perform(due.key, due: due.instant, &turn)
       } else {
         return
       }
@@ -161,20 +161,20 @@ struct Hub {
   }
 
   private mutating func perform(
-    _ deadline: Deadline, due: Instant, at now: Instant, _ actions: inout HubActions
+    _ deadline: Deadline, due: Instant, _ turn: inout Turn
   ) {
     switch deadline {
-    case .tick(let group): tick(group, due: due, at: now, &actions)
-    case .queuedWork: runQueuedWork(at: now, &actions)
-    case .tokenEnd: enforceTokens(at: now, &actions)
+    case .tick(let group): tick(group, due: due, &turn)
+    case .queuedWork: runQueuedWork(&turn)
+    case .tokenEnd: enforceTokens(&turn)
     // The server has looked before it handed this over.
     case .wallClock:
-      deadlines.set(.wallClock, now + Self.wallClockPause)
-      logStorageIfDue(at: now, &actions)
-    case .clockRecord: storeClockIfDue(at: now, &actions)
+      deadlines.set(.wallClock, turn.now + Self.wallClockPause)
+      logStorageIfDue(&turn)
+    case .clockRecord: storeClockIfDue(&turn)
     // The end of each event publishes what has changed.
     case .status: break
-    case .stop: finishStopping(at: now, &actions)
+    case .stop: finishStopping(&turn)
     }
   }
 
@@ -194,30 +194,30 @@ struct Hub {
     [deadlines.first, nextZero].compactMap(\.self).min()
   }
 
-  private mutating func rearm(at now: Instant, _ actions: inout HubActions) {
+  private mutating func rearm(_ turn: inout Turn) {
     guard nextDeadline != armed else { return }
     armed = nextDeadline
-    let wait = armed.map { max(0, ($0 - now).microseconds) }
-    actions.transport.append(.setDeadline(afterMicroseconds: wait))
+    let wait = armed.map { max(0, ($0 - turn.now).microseconds) }
+    turn.actions.transport.append(.setDeadline(afterMicroseconds: wait))
   }
 
   // MARK: Restart and stop
 
-  private mutating func restore(_ id: TimerID, at now: Instant, _ actions: inout HubActions) {
-    reschedule(id, at: now)
+  private mutating func restore(_ id: TimerID, _ turn: inout Turn) {
+    reschedule(id, at: turn.now)
     for end in timerTable.undeliveredEnds(id) { lateEnds.add(id, endedAt: end) }
-    if let crossing = timerTable.crossing(of: id, at: now, late: true, isDelivered: false) {
-      apply([crossing], at: now, &actions)
+    if let crossing = timerTable.crossing(of: id, at: turn.now, late: true, isDelivered: false) {
+      apply([crossing], &turn)
     }
   }
 
-  private mutating func stop(at now: Instant, _ actions: inout HubActions) {
+  private mutating func stop(_ turn: inout Turn) {
     guard case .no = stopping else { return }
-    actions.log(.info, "stopping")
-    let shutdownWrite = timerTable.makeShutdownWrite(at: now)
-    actions.writes.append(shutdownWrite)
+    turn.actions.log(.info, "stopping")
+    let shutdownWrite = timerTable.makeShutdownWrite(at: turn.now)
+    turn.actions.writes.append(shutdownWrite)
     stopping = .storing(shutdownWrite.ticket)
-    deadlines.set(.stop, now + options.shutdownFlushTimeout)
+    deadlines.set(.stop, turn.now + options.shutdownFlushTimeout)
   }
 
   /// True once the server is stopping.
@@ -225,14 +225,14 @@ struct Hub {
     if case .no = stopping { false } else { true }
   }
 
-  mutating func finishStopping(at now: Instant, _ actions: inout HubActions) {
+  mutating func finishStopping(_ turn: inout Turn) {
     guard case .storing = stopping else { return }
     stopping = .drained
-    actions.writes += timerTable.markUndelivered(at: now)
+    turn.actions.writes += timerTable.markUndelivered(at: turn.now)
     deadlines.remove(.stop)
     deadlines.remove(.wallClock)
-    refuseQueuedWork(&actions)
-    actions.transport.append(.stop)
+    refuseQueuedWork(&turn)
+    turn.actions.transport.append(.stop)
   }
 }
 

@@ -36,6 +36,8 @@ struct HubActions {
 enum HubEvent {
   case transport(TransportEvent)
   case disk(DiskEvent)
+  /// The deadline that the hub has set is due, or nothing else has happened: everything that is due is done.
+  case wake
   /// The file of tokens holds these now; nil when it is gone.
   case tokens(TokenTable?)
   /// The wall clock is so far ahead of the server clock from here on.

@@ -27,6 +27,11 @@ public final class Mailbox<Message: Sendable>: Sendable {
     waker?.wake()
   }
 
+  /// Wakes the loop without a message; any thread.
+  public func wake() {
+    contents.withLock { $0.waker }?.wake()
+  }
+
   /// Takes out everything that was posted, in order.
   public func drain() -> [Message] {
     contents.withLock { contents in

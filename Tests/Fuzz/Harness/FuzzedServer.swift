@@ -48,10 +48,10 @@ struct FuzzedServer {
   private init() {
     now = 1_764_480_000.25
     clock = ClockAnchor(start: ClockReading(server: now, boot: 5_000, bootID: "boot"))
-    var actions = HubActions()
-    hub = Hub(Self.options, clock: clock, contents: disk.contents, at: now, &actions)
-    carryOut(actions)
-    handle(.disk(.stored([])))
+    var turn = Turn(now: now)
+    hub = Hub(Self.options, clock: clock, contents: disk.contents, &turn)
+    carryOut(turn.actions)
+    handle(.wake)
   }
 
   private static var options: HubOptions {
@@ -148,7 +148,7 @@ struct FuzzedServer {
   private mutating func wake() {
     guard let wakeAt, wakeAt <= now else { return }
     self.wakeAt = nil
-    handle(.transport(.deadline))
+    handle(.wake)
   }
 
   private mutating func store(_ count: Int, refusing: Bool) {
@@ -167,10 +167,10 @@ struct FuzzedServer {
     requests = [:]
     pausedConnections = []
     speakers = [nil, nil, nil, nil]
-    var actions = HubActions()
-    hub = Hub(Self.options, clock: clock, contents: disk.contents, at: now, &actions)
-    carryOut(actions)
-    handle(.disk(.stored([])))
+    var turn = Turn(now: now)
+    hub = Hub(Self.options, clock: clock, contents: disk.contents, &turn)
+    carryOut(turn.actions)
+    handle(.wake)
   }
 
   private mutating func request(_ method: [UInt8], _ path: [UInt8], _ body: [UInt8]) {
@@ -218,9 +218,9 @@ struct FuzzedServer {
 
   private mutating func handle(_ event: HubEvent) {
     guard !isStopped else { return }
-    var actions = HubActions()
-    hub.handle(event, at: now, &actions)
-    carryOut(actions)
+    var turn = Turn(now: now)
+    hub.handle(event, &turn)
+    carryOut(turn.actions)
     guard !isStopped else { return }
     require(
       wakeAt == hub.nextDeadline.map { max($0, now) },

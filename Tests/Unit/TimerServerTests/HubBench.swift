@@ -63,9 +63,9 @@ struct HubBench {
     contents.server = server
     contents.history = Self.history
     contents.requests = requests
-    var actions = HubActions()
-    hub = Hub(options, clock: clock, contents: contents, at: now, &actions)
-    carryOut(actions)
+    var turn = Turn(now: now)
+    hub = Hub(options, clock: clock, contents: contents, &turn)
+    carryOut(turn.actions)
   }
 
   static func make(
@@ -115,9 +115,9 @@ struct HubBench {
 
 extension HubBench {
   mutating func handle(_ event: HubEvent) {
-    var actions = HubActions()
-    hub.handle(event, at: now, &actions)
-    carryOut(actions)
+    var turn = Turn(now: now)
+    hub.handle(event, &turn)
+    carryOut(turn.actions)
   }
 
   /// A new connection; what it is greeted with is there to be heard.
@@ -152,7 +152,7 @@ extension HubBench {
   /// The data folder can't be written to from here on, or can again.
   mutating func trouble(_ reason: String?) {
     hub.storageTrouble = reason
-    handle(.disk(.stored([])))
+    handle(.wake)
   }
 
   /// A signal asks the server to stop.
@@ -299,7 +299,7 @@ extension HubBench {
     while let wake = wakeAt, wake <= end {
       now = max(now, wake)
       wakeAt = nil
-      handle(.transport(.deadline))
+      handle(.wake)
       store()
     }
     now = end
@@ -316,7 +316,7 @@ extension HubBench {
   mutating func jump(_ length: Seconds) {
     now = now + length
     wakeAt = nil
-    handle(.transport(.deadline))
+    handle(.wake)
   }
 
   /// What was handled last took so long.

@@ -14,7 +14,9 @@ import Testing
 
   @Test func `count each refusal by itself, and none that was not given`() {
     var counters = TransportCounters()
-    for refusal in [TransportRefusal.pingTimeout, .stalled, .pingTimeout] { counters.count(refusal) }
+    for refusal in [TransportRefusal.pingTimeout, .stalled, .pingTimeout] {
+      counters.count(refusal)
+    }
 
     #expect(counters.refusals == [.pingTimeout: 2, .stalled: 1])
   }
