@@ -42,7 +42,7 @@ public struct ErrorReply: Error, Hashable, Sendable {
   public let message: String
   /// The nearest amount that would be accepted.
   public let limit: Seconds?
-  /// The field of the request whose value is refused, where it is a single one.
+  /// The field whose value is refused, where no nearest amount would be accepted in its place.
   public let field: String?
   /// Whether the same request may succeed later.
   public let isRetryable: Bool
@@ -104,7 +104,7 @@ extension ErrorReply {
     case .outOfRange(let field, let limit):
       self.init(
         .outOfRange, "\"\(field)\" is out of range; the nearest allowed is \(limit.text)",
-        limit: limit, field: field)
+        limit: limit)
     case .pressOutOfRange:
       self.init(
         .outOfRange,

@@ -300,6 +300,6 @@ struct RequestFields {
   }
 
   private func outOfRange(_ name: String, _ rule: String, limit: Seconds) -> ErrorReply {
-    ErrorReply(.outOfRange, "\"\(name)\" has to be \(rule)", limit: limit, field: name)
+    ErrorReply(.outOfRange, "\"\(name)\" has to be \(rule)", limit: limit)
   }
 }

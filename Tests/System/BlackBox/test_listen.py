@@ -124,7 +124,7 @@ def test_a_machine_without_ipv6_has_one_loopback(tmp_path):
         [*launcher, *server_argv(
             "serve", "--port", "0", "--listen", "127.0.0.1", "--listen", "::1", "--data", str(tmp_path / "new"))],
         capture_output=True, text=True, timeout=WITHIN, stdin=subprocess.DEVNULL)
-    assert done.returncode == 69 and "::1 is no address of this machine" in done.stderr
+    assert done.returncode == 69 and "::1 is not an address of this machine" in done.stderr
     assert not (tmp_path / "new").exists()
 
 

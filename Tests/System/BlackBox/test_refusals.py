@@ -67,7 +67,7 @@ def test_what_clients_send_breaks_no_line(tmp_path):
 
     assert len(lines(server, "for the Host")) == 8
     assert len(lines(server, "for the Origin")) == 8
-    assert len(lines(server, "22 requests in the last minute were refused for further")) == 2
+    assert len(lines(server, "22 requests in the last minute were refused for other")) == 2
     assert max(len(line) for line in server.log.splitlines()) < 300
     assert not any(character in server.log for character in "\u202e\u0085")
 
