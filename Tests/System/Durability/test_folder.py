@@ -604,7 +604,7 @@ def test_a_restored_file_wins_over_a_left_over_log(crashed, name):
         assert found[name]["title"] == "restored"
         if name == "oven":
             assert lasting(found["tea"]) == lasting(paused)
-    server.logged(f"{name}.json was put there by others")
+    server.logged(f"{name}.json was changed by others")
 
 
 def test_a_copy_goes_by_its_log_and_has_a_history_of_its_own(crashed, tmp_path):
@@ -700,7 +700,7 @@ def test_a_start_on_a_disk_that_fails(crashed, library, tmp_path, function):
         change_soon(session, "again")
         wait_until_tidy(server)
     assert json.loads((server.data / "tea.json").read_text())["title"] == "again"
-    assert len(re.findall("changes are not stored", server.log)) <= 1
+    assert len(re.findall("changes can't be stored", server.log)) <= 1
 
 
 def test_a_disk_that_fails_is_told_until_it_works(server, library, tmp_path):

@@ -261,7 +261,7 @@ def test_a_hang_up_before_the_loop_is_obeyed_by_it(stuck_at_start, faults):
     faults.disarm()
 
     assert READY.fullmatch(stuck_at_start.stdout.readline())
-    while "there is no file of tokens" not in (line := stuck_at_start.stderr.readline()):
+    while "there is no token file" not in (line := stuck_at_start.stderr.readline()):
         assert line, "it ended"
     stuck_at_start.send_signal(signal.SIGTERM)
     assert stuck_at_start.wait(WITHIN) == 0
@@ -340,12 +340,12 @@ def test_a_hang_up_reads_the_certificate_anew(tmp_path, certificate, threads):
         shutil.copy(other.path, used)
         server.process.send_signal(signal.SIGHUP)
         server.logged("stays in use")
-        await_count(server, "there is no file of tokens", 1)
+        await_count(server, "there is no token file", 1)
         assert served(certificate)
         shutil.copy(other.key, key)
         server.process.send_signal(signal.SIGHUP)
-        server.logged(f"the TLS certificate {used} is read anew")
-        await_count(server, "there is no file of tokens", 2)
+        server.logged(f"the TLS certificate {used} was reloaded")
+        await_count(server, "there is no token file", 2)
         end = time.monotonic() + WITHIN
         while not served(other):
             assert time.monotonic() < end
@@ -366,7 +366,7 @@ def test_a_hang_up_does_not_end_a_server_that_stops(faults):
                 faults.disarm()
                 assert server.wait_ended() == 0
                 continue
-            await_count(server, "there is no file of tokens", 1)
+            await_count(server, "there is no token file", 1)
             assert server.process.poll() is None
             assert server.stop() == (DISK_SILENT if phase == "storing" else 0)
         faults.disarm()

@@ -226,7 +226,7 @@ class TestRoom:
     def test_few_descriptors_are_never_used_up(self, count):
         raise_own_limit()
         with running(count, "--handshake-seconds", "60", kind=SmallServer) as server:
-            assert any("descriptors" in line for line in server.lines)
+            assert any("descriptor limit" in line for line in server.lines)
             held = []
             with connect(server.url) as ws:
                 for _ in range(400):

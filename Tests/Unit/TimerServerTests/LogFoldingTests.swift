@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["changes are not stored", "changes are stored again"],
+    ["changes can't be stored", "changes are stored again"],
     ["tea.json can't be loaded", "tea was loaded"],
     ["2 tokens are known now", "1 tokens are known now"],
   ])
@@ -129,6 +129,6 @@ import Testing
       #expect(admits(.error, "\(number).json was not loaded"))
     }
 
-    #expect(admits(.error, "changes are not stored"))
+    #expect(admits(.error, "changes can't be stored"))
   }
 }
