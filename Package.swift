@@ -60,8 +60,12 @@ let package = Package(
       ],
       swiftSettings: strictSettings),
     .executableTarget(
-      name: "timersync", dependencies: ["TimerServer"],
-      resources: [.embedInCode("Page")], swiftSettings: strictSettings),
+      name: "timersync", dependencies: ["TimerServer"], swiftSettings: strictSettings,
+      plugins: ["EmbedPagePlugin"]),
+
+    // The page: a tool that writes the files in `web` into a Swift source, and the plugin that runs it at each build.
+    .executableTarget(name: "EmbedPage", swiftSettings: strictSettings),
+    .plugin(name: "EmbedPagePlugin", capability: .buildTool(), dependencies: ["EmbedPage"]),
 
     // Tests, one target for each module.
     .testTarget(
