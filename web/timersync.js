@@ -1,10 +1,10 @@
 // The protocol client: it follows timers and asks for changes. No DOM. How another page uses it
 // is told in timersync.md.
 
-import { change } from "./changes.js";
-import { Follower } from "./follower.js";
+import { change } from "./client/changes.js";
+import { Follower } from "./client/follower.js";
 
-export { Refusal } from "./changes.js";
+export { Refusal } from "./client/changes.js";
 
 const MOST_ENDS = 1000;
 
