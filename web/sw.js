@@ -1,5 +1,5 @@
-// Serves the page's files when there is no network, or no server behind a proxy. The cache never holds a state: answers of
-// the API pass by, and no address with a token is remembered.
+// Serves the page's files when there is no network, or no server behind a proxy. The cache never holds a state: answers
+// of the API pass by, and no address with a token is remembered.
 
 const CACHE = "timersync-shell";
 const LIST = "files.json"; // the server's list of the files that it serves
@@ -32,8 +32,8 @@ function fromCache(path, otherwise) {
   return caches.open(CACHE).then((cache) => cache.match(path)).then((found) => found || otherwise);
 }
 
-// Files of two versions must not meet: when one file has changed, all are fetched. A file that is new comes with another
-// one that has changed to use it.
+// Files of two versions must not meet: when one file has changed, all are fetched. A file that is new comes with
+// another one that has changed to use it.
 function precacheIfChanged(path, answer) {
   return fromCache(path, null).then((known) => {
     const isSame = known === null || known.headers.get("ETag") === answer.headers.get("ETag");

@@ -1,15 +1,17 @@
-// Changes that are asked of the server, over whatever happens to the connection. No DOM.
+// Sends changes to the server, again after a lost connection, and never applies one twice. This file has no DOM.
 
 import { ANSWER_WITHIN, toMicroseconds } from "./follower.js";
 import { runOf } from "./runs.js";
 
 const REPEAT_FOR = 30; // seconds, like every time here
 const AT_EXACT_TO = 1;
-// The others are about the timer, whichever run it is in.
-const ABOUT_A_RUN = ["start", "pause", "resume", "finish", "reset", "addRemainingTime", "addElapsedTime", "lap", "remove"];
+// All other commands are about the timer, whichever run it is in.
+const ABOUT_A_RUN = [
+  "start", "pause", "resume", "finish", "reset", "addRemainingTime", "addElapsedTime", "lap", "remove"
+];
 
-// What the server, or this client in its place, says no with. `message` is for people; `state` is the timer's, where
-// the server has told it.
+// The server, or this client in its place, refuses a change. `message` is for people; `state` is the timer's, where the
+// server has sent it.
 export class Refusal extends Error {
   constructor(code, message, state) {
     super(message);
@@ -19,36 +21,37 @@ export class Refusal extends Error {
 }
 
 export function isAboutRun(command) {
-  return ABOUT_A_RUN.indexOf(command) >= 0;
+  return ABOUT_A_RUN.includes(command);
 }
 
-// Sent again with the same `requestId` when the link breaks before the answer. Resolves with
-// the reply, rejects with a Refusal.
+// Sends a change, and the same `requestId` again when the connection is lost before the answer. Resolves with the
+// reply, rejects with a Refusal.
 export function change(client, command, timer, fields) {
   if (!client.isOnline) {
-    return Promise.reject(new Refusal("offline", "Offline: nothing can be changed until the server is back."));
+    return Promise.reject(new Refusal("offline", "Offline. Changes are possible again when the server is back."));
   }
   if (!client.mayControl) {
-    return Promise.reject(new Refusal("forbidden", "This screen may look, but not change anything."));
+    return Promise.reject(new Refusal("forbidden", "This screen is view-only."));
   }
-  const message = Object.assign({ command: command, timer: timer, requestId: randomID() }, fields);
-  if (message.at === undefined && command !== "remove" && client.clock.isSynced && client.clock.roundTrip / 2 < AT_EXACT_TO) {
+  const message = Object.assign({ command, timer, requestId: randomID() }, fields);
+  const isExact = client.clock.isSynced && client.clock.roundTrip / 2 < AT_EXACT_TO;
+  if (message.at === undefined && command !== "remove" && isExact) {
     message.at = toMicroseconds(client.clock.now());
   }
-  guard(client, message);
+  addRun(client, message);
   return new Promise((resolve, reject) => {
     new Change(client, message, resolve, reject).send();
   });
 }
 
-// Holds a change to the run that is known here, unless the caller knows which one the person saw.
-function guard(client, message) {
+// Binds a change to the run that is known here, unless the caller says which run the person saw.
+function addRun(client, message) {
   const timer = message.timer === undefined ? "default" : message.timer;
   const followed = client.options.timers;
-  if (!client.heard.history) {
-    delete message.ifRun; // a server that knows of no runs refuses it
-  } else if (message.ifRun === undefined && isAboutRun(message.command) && client.isComplete &&
-    (followed === "*" || followed.indexOf(timer) >= 0)) {
+  const isFollowed = followed === "*" || followed.includes(timer);
+  if (!client.position.history) {
+    delete message.ifRun; // a server without a history refuses it
+  } else if (message.ifRun === undefined && isAboutRun(message.command) && client.isComplete && isFollowed) {
     message.ifRun = runOf(client.timers.get(timer));
   }
 }
@@ -60,24 +63,24 @@ class Change {
     this.resolve = resolve;
     this.reject = reject;
     this.isRepeated = false;
-    this.history = client.heard.history;
-    this.madeAt = client.clock.wall(); // a clock that counts a machine's sleep
-    this.giveUpAlarm = setTimeout(() => { this.giveUp(); }, REPEAT_FOR * 1000);
+    this.history = client.position.history;
+    this.startedAt = client.clock.wall(); // the wall clock counts a machine's sleep
+    this.timeout = setTimeout(() => { this.giveUp(); }, REPEAT_FOR * 1000);
   }
 
   send() {
     this.client.send(this, ANSWER_WITHIN);
   }
 
-  hear(reply) {
+  onReply(reply) {
     if (!this.isRepeated) {
-      this.tell(reply);
+      this.applyState(reply);
     }
     if (!reply.ok && reply.error.code === "outOfRange" && this.message.at !== undefined) {
       this.sendWithoutInstant();
       return;
     }
-    clearTimeout(this.giveUpAlarm);
+    clearTimeout(this.timeout);
     if (reply.ok) {
       if (this.message.command === "start" && reply.timer) {
         this.client.startedRun = reply.timer.run;
@@ -88,41 +91,40 @@ class Change {
     }
   }
 
-  // Who presses twice while the first press is on its way is told that it has worked.
+  // A second press of Start that was on its way with the first one is told that the timer has started.
   refusal(error, state) {
     const isOwn = this.message.command === "start" && error.code === "runMismatch" && state && state.run > 0 &&
       state.run === this.client.startedRun;
-    return isOwn ? new Refusal("timerAlreadyStarted", "This timer runs or is paused already.", state) :
+    return isOwn ? new Refusal("timerAlreadyStarted", "This timer is already running or paused.", state) :
       new Refusal(error.code, error.message, state);
   }
 
-  // What was sent again may be answered as the first time, with what has been overtaken: by a removal, or by who has
-  // started it anew. The states that came with the connection know better, and so does what follows them.
-  tell(reply) {
+  // Only the first answer counts. An answer to a repeated request may be the old one, from before a removal or a new
+  // run; the states that came with the connection are newer.
+  applyState(reply) {
     const isRemoval = this.message.command === "remove";
     if (isRemoval && reply.ok) {
-      this.client.forget(this.message.timer);
+      this.client.remove(this.message.timer);
     } else if (reply.timer && !isRemoval && this.client.isComplete) {
-      this.client.take(reply.timer, "reply");
+      this.client.apply(reply.timer, "reply");
     }
   }
 
-  // Our idea of the instant of the press may be what is out of range: let the server take its
-  // own. A refused `requestId` may be remembered as refused, so it is another. The run stays the one that was seen.
+  // The instant of the press may be what is out of range: the server then takes its own. The server may remember a
+  // refused `requestId`, so the request gets another one. The run stays the one that the person saw.
   sendWithoutInstant() {
     delete this.message.at;
     this.message.requestId = randomID();
     this.send();
   }
 
-  // The connection broke before the answer came, and there is another one now. The same to the letter, the instant
-  // too, however old: a server that has made the change takes anything else under its name for another request.
-  // Another history has other runs, by the same numbers maybe.
-  lose() {
-    const isElsewhere = this.message.ifRun !== undefined && this.client.heard.history !== this.history;
+  // Sends the same request to the letter, its old instant too: a server that has made the change refuses anything else
+  // under that `requestId`. In another history a run's number means another run.
+  onReconnect() {
+    const isElsewhere = this.message.ifRun !== undefined && this.client.position.history !== this.history;
     this.isRepeated = true;
-    if (isElsewhere || this.client.clock.wall() - this.madeAt > REPEAT_FOR) {
-      clearTimeout(this.giveUpAlarm);
+    if (isElsewhere || this.client.clock.wall() - this.startedAt > REPEAT_FOR) {
+      clearTimeout(this.timeout);
       this.giveUp();
     } else {
       this.send();
@@ -132,7 +134,7 @@ class Change {
   giveUp() {
     this.client.requests.delete(this.message.id);
     this.reject(new Refusal("noAnswer",
-      "No answer for " + REPEAT_FOR + " s: it is not known whether “" + this.message.command + "” arrived."));
+      "No answer for " + REPEAT_FOR + " s. “" + this.message.command + "” may or may not have been applied."));
   }
 }
 

@@ -1,27 +1,25 @@
-// The server's clock, as well as it can be known from here. No DOM, no socket.
-//
-// Local instants come from a monotonic clock: the wall clock of a screen may be hours wrong
-// and may be set while we count. All times are seconds.
+// The server's clock, as exactly as it can be known from here. Local instants come from a monotonic clock: a screen's
+// wall clock may be wrong, and may be set. All times are in seconds.
 
 const SAMPLE_LIFE = 180;
 const STEP_FROM = 0.05; // a smaller correction is slewed, so that no digit jumps
-const SLEW_RATE = 0.02; // seconds of correction per second: too slow to be seen
+const SLEW_RATE = 0.02; // seconds of correction per second
 const SLEEP_GAP = 1;
 const GRAIN = 0.001; // browsers tell the time no finer than this
-const DRIFT = 15e-6; // how far two cheap clocks part per second, as RFC 5905 assumes
+const DRIFT = 15e-6; // how far two cheap clocks drift apart per second (RFC 5905)
 
 export class ServerClock {
   constructor(monotonic, wall) {
     this.monotonic = monotonic || (() => performance.now() / 1000);
     this.wall = wall || (() => Date.now() / 1000);
     this.epoch = null;
-    this.forget();
+    this.reset();
     this.wallAhead = this.wall() - this.monotonic();
     this.trustedFrom = -Infinity;
   }
 
-  // Throws away what was learnt of another server process.
-  forget() {
+  // Another server process has another clock.
+  reset() {
     this.samples = [];
     this.best = null;
     this.syncedAt = null; // when the last exchange was answered
@@ -30,22 +28,21 @@ export class ServerClock {
     this.slept = 0; // seconds for which our clock may have stood still
   }
 
-  // `hello` is late by its way here: its time serves until the first exchange is answered.
-  greet(epoch, serverNow) {
+  // The time in `hello` is late, but serves until the first exchange is answered.
+  startEpoch(epoch, serverNow) {
     if (epoch !== this.epoch) {
       this.epoch = epoch;
-      this.forget();
+      this.reset();
     }
     if (!this.isSynced) {
       this.target = serverNow - this.monotonic();
-      this.slept = 0; // it knows of that
+      this.slept = 0;
     }
   }
 
-  // One exchange: sent at t0 and answered at t3 by our clock, received at t1 and answered
-  // at t2 by the server's.
-  learn(t0, t1, t2, t3) {
-    const sample = { least: t2 - t3, most: t1 - t0, at: t3 }; // no way takes less than no time
+  // Sent at t0 and answered at t3 by our clock, received at t1 and answered at t2 by the server's.
+  addExchange(t0, t1, t2, t3) {
+    const sample = { least: t2 - t3, most: t1 - t0, at: t3 }; // no message takes less than no time
     if (!isFinite(sample.least) || !isFinite(sample.most) || t0 < this.trustedFrom) {
       return;
     }
@@ -53,11 +50,11 @@ export class ServerClock {
     this.syncedAt = t3;
     this.samples = this.samples.filter((old) => t3 - old.at < SAMPLE_LIFE);
     this.samples.push(sample);
-    this.best = within(this.samples, t3);
-    this.aim((this.best.least + this.best.most) / 2, isFirst);
+    this.best = intersection(this.samples, t3);
+    this.setTarget((this.best.least + this.best.most) / 2, isFirst);
   }
 
-  // Server clock minus ours; null before the server has said anything.
+  // The server's clock minus ours; null before the server has said anything.
   get offset() {
     return this.target === null ? null : this.target + this.slewLeft();
   }
@@ -75,13 +72,13 @@ export class ServerClock {
     return this.slewLeft() !== 0;
   }
 
-  // Now, on the server's clock.
+  // The instant on the server's clock.
   now() {
     return this.monotonic() + this.offset;
   }
 
-  // A browser's monotonic clock may stand still in a machine's sleep: the wall clock moves on, as if it were set. Don't
-  // trust the offset then before the next exchange. True when just found out.
+  // A monotonic clock may stand still while the machine sleeps; the wall clock moves on, as if it were set. True when
+  // that was just found: the offset can't be trusted before the next exchange.
   noticeSleep() {
     const wallAhead = this.wall() - this.monotonic();
     const gap = wallAhead - this.wallAhead;
@@ -92,11 +89,11 @@ export class ServerClock {
     this.samples = [];
     this.best = null;
     this.slept = Math.max(0, gap);
-    this.trustedFrom = this.monotonic(); // an answer to what was asked before spans the sleep
+    this.trustedFrom = this.monotonic(); // an exchange that began before spans the sleep
     return true;
   }
 
-  // Nobody could be asked. A clock that stood still is likelier than one that was set.
+  // Without an exchange, a clock that stood still is likelier than one that was set.
   assumeSleep() {
     if (!this.isSynced && this.target !== null) {
       this.target += this.slept;
@@ -104,7 +101,7 @@ export class ServerClock {
     }
   }
 
-  aim(offset, isFirst) {
+  setTarget(offset, isFirst) {
     const amount = this.target === null ? 0 : this.offset - offset;
     const isSmall = Math.abs(amount) < STEP_FROM;
     this.target = offset;
@@ -118,16 +115,15 @@ export class ServerClock {
   }
 }
 
-// Each exchange says between what the offset lies; the truth is where all of them agree. A mean
-// would be dragged along by a congested link. If they don't agree, the closest one counts.
-function within(samples, now) {
-  const wide = samples.map((sample) => {
+// Each exchange bounds the offset, and the truth lies where all bounds agree. If they don't, the closest bounds count.
+function intersection(samples, now) {
+  const bounds = samples.map((sample) => {
     const drift = DRIFT * (now - sample.at);
     return { least: sample.least - drift, most: sample.most + drift };
   });
-  const least = Math.max.apply(null, wide.map((sample) => sample.least));
-  const most = Math.min.apply(null, wide.map((sample) => sample.most));
-  return least - most < GRAIN ? { least: least, most: most } : wide.reduce((best, next) => {
+  const least = Math.max(...bounds.map((bound) => bound.least));
+  const most = Math.min(...bounds.map((bound) => bound.most));
+  return least - most < GRAIN ? { least, most } : bounds.reduce((best, next) => {
     return next.most - next.least <= best.most - best.least ? next : best;
   });
 }

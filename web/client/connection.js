@@ -1,4 +1,4 @@
-// One WebSocket that comes back by itself. Knows nothing of timers. No DOM.
+// One WebSocket that reconnects by itself. It knows nothing of timers.
 
 const CONNECT_WITHIN = 8; // seconds, like every time here
 const RETRY_FIRST = 0.5;
@@ -6,78 +6,70 @@ const RETRY_MOST = 20;
 const RETRY_AFTER_RESTART = 3;
 const STABLE_AFTER = 5;
 
-const NEVER_COME_BACK = {
-  1003: "the server got a binary message from this page",
-  1007: "the server got broken text from this page",
-  1008: "the server does not let this page in (wrong token, or a page of another site)",
-  1009: "the server got too long a message from this page"
-};
+const POLICY_VIOLATION = 1008;
+const FATAL_CODES = [1003, 1007, POLICY_VIOLATION, 1009]; // after these, another attempt would fail too
 
 export class Connection {
-  // options: `url`, `subprotocols`, `local` (a monotonic clock), and the calls `hear(message)` for
-  // each JSON object, `change()` of `status` or `problem`, and `unheard()` when an attempt ended
-  // before the server had said who it is.
+  // options: `url`, `subprotocols`, `monotonic` (a clock), `onMessage(object)`, `onChange()` of `status` or `problem`,
+  // and `onFailedAttempt()` when an attempt ended before the server's `hello`.
   constructor(options) {
     this.options = options;
-    this.status = "connecting"; // · "online" · "waiting" to try again · "refused" for good
-    this.problem = null; // why not, in words
-    this.offlineSince = options.local(); // null while online
-    this.confirmedAt = null; // when something was last heard
+    this.status = "connecting"; // · "online" · "waiting" for the next attempt · "refused" for good
+    this.problem = null; // why it was refused, in words
+    this.offlineSince = options.monotonic(); // null while online
+    this.lastMessageAt = null;
     this.socket = null;
     this.attempts = 0;
-    this.openedAt = null;
+    this.onlineSince = null;
     this.alarms = {};
   }
 
   open() {
     this.cancel("retry");
-    this.become("connecting", null);
+    this.setStatus("connecting", null);
     try {
       this.socket = new WebSocket(this.options.url, this.options.subprotocols);
     } catch (error) {
       this.stop("the browser does not allow the connection: " + error.message);
       return;
     }
-    this.socket.onmessage = this.receive.bind(this);
-    this.socket.onclose = this.lose.bind(this);
+    this.socket.onmessage = (event) => { this.receive(event); };
+    this.socket.onclose = (event) => { this.reconnectLater(event); };
     this.expectAnswer(CONNECT_WITHIN);
   }
 
-  // The server has said who it is. An open socket alone proves nothing: it may be a proxy's.
-  establish() {
-    this.openedAt = this.options.local();
+  // The server's `hello` has come. An open socket alone proves nothing: it may be a proxy's.
+  markOnline() {
+    this.onlineSince = this.options.monotonic();
     this.offlineSince = null;
-    this.become("online", null);
+    this.setStatus("online", null);
   }
 
-  // Ends it for good.
+  // Closes it for good.
   stop(problem) {
-    this.drop();
-    this.offlineSince = this.options.local();
-    this.become("refused", problem);
+    this.closeSocket();
+    this.offlineSince = this.options.monotonic();
+    this.setStatus("refused", problem);
   }
 
-  // False when there is nothing to send on.
   send(message, answerWithin) {
-    if (this.socket === null || this.socket.readyState !== 1) {
-      return false;
+    if (this.socket !== null && this.socket.readyState === 1) {
+      this.socket.send(JSON.stringify(message));
+      this.expectAnswer(answerWithin);
     }
-    this.socket.send(JSON.stringify(message));
-    this.expectAnswer(answerWithin);
-    return true;
   }
 
-  // Since when something that should have been answered has not been; null if nothing.
+  // Since when an answer has been due; null while none is.
   get waitingSince() {
     return this.alarms.answer ? this.alarms.answer.setAt : null;
   }
 
-  // Calls `ring` once after `delay`, unless the connection is lost before.
-  alarm(name, delay, ring) {
-    const now = this.options.local();
+  // Calls `ring(lateness)` once after `delay`, unless the connection is lost before.
+  setAlarm(name, delay, ring) {
+    const now = this.options.monotonic();
     const go = () => {
       delete this.alarms[name];
-      ring(this.options.local() - now - delay); // how late it is
+      ring(this.options.monotonic() - now - delay);
     };
     this.cancel(name);
     this.alarms[name] = { setAt: now, due: now + delay, id: setTimeout(go, delay * 1000) };
@@ -87,60 +79,61 @@ export class Connection {
 
   receive(event) {
     this.cancel("answer");
-    this.confirmedAt = this.options.local();
-    const message = readObject(event.data);
+    this.lastMessageAt = this.options.monotonic();
+    const message = parseObject(event.data);
     if (message !== null) {
-      this.options.hear(message);
+      this.options.onMessage(message);
     }
   }
 
-  lose(event) {
-    this.drop();
-    if (NEVER_COME_BACK[event.code]) {
-      this.stop(NEVER_COME_BACK[event.code] + (event.reason ? ": " + event.reason : ""));
+  reconnectLater(close) {
+    this.closeSocket();
+    if (FATAL_CODES.includes(close.code)) {
+      const words = close.code === POLICY_VIOLATION ?
+        "the server refused this page (wrong token, or a page of another site)" :
+        "the server can't read this page's messages";
+      this.stop(words + (close.reason ? ": " + close.reason : ""));
       return;
     }
-    const now = this.options.local();
-    const wasStable = this.openedAt !== null && now - this.openedAt > STABLE_AFTER;
-    this.attempts = wasStable ? 0 : this.attempts + 1;
-    const wasUnheard = this.openedAt === null;
-    this.openedAt = null;
+    const now = this.options.monotonic();
+    const hadHello = this.onlineSince !== null;
+    this.attempts = hadHello && now - this.onlineSince > STABLE_AFTER ? 0 : this.attempts + 1;
+    this.onlineSince = null;
     this.offlineSince = this.offlineSince === null ? now : this.offlineSince;
-    this.alarm("retry", Math.random() * this.longestDelay(event.code), this.open.bind(this));
-    this.become("waiting", null);
-    if (wasUnheard) {
-      this.options.unheard();
+    // A random delay, so that a crowd doesn't come back at once.
+    this.setAlarm("retry", Math.random() * this.longestDelay(close.code), () => { this.open(); });
+    this.setStatus("waiting", null);
+    if (!hadHello) {
+      this.options.onFailedAttempt();
     }
   }
 
-  // At random up to this: a crowd must not come back at once.
   longestDelay(code) {
-    return code === 1001 || code === 1012 ? RETRY_AFTER_RESTART : Math.min(RETRY_MOST, RETRY_FIRST * Math.pow(2, this.attempts));
+    return [1001, 1012].includes(code) ? RETRY_AFTER_RESTART : Math.min(RETRY_MOST, RETRY_FIRST * 2 ** this.attempts);
   }
 
-  // On a half-open link what was sent is never answered, nor closed.
+  // A half-open link neither answers nor closes.
   expectAnswer(within) {
     const current = this.alarms.answer;
-    if (current && current.due <= this.options.local() + within) {
-      return;
+    const now = this.options.monotonic();
+    if (!current || current.due > now + within) {
+      this.setAlarm("answer", within, (lateness) => { this.missAnswer(lateness); });
+      this.alarms.answer.setAt = current ? current.setAt : now;
     }
-    const setAt = current ? current.setAt : this.options.local();
-    this.alarm("answer", within, this.doubt.bind(this));
-    this.alarms.answer.setAt = setAt;
   }
 
-  // A frozen page hears alarms before messages: a late one proves nothing.
-  doubt(lateness) {
+  // A page that was frozen gets alarms before messages: a late alarm proves nothing.
+  missAnswer(lateness) {
     if (lateness > 1) {
       this.expectAnswer(1);
     } else {
-      this.lose({ code: 1006, reason: "" });
+      this.reconnectLater({ code: 1006 });
     }
   }
 
-  // At once: a half-open socket may take minutes to close.
-  drop() {
-    Object.keys(this.alarms).forEach(this.cancel, this);
+  // Its events are cut off: a half-open socket may take minutes to close.
+  closeSocket() {
+    Object.keys(this.alarms).forEach((name) => { this.cancel(name); });
     if (this.socket !== null) {
       this.socket.onmessage = this.socket.onclose = null;
       this.socket.close();
@@ -155,15 +148,15 @@ export class Connection {
     }
   }
 
-  become(status, problem) {
+  setStatus(status, problem) {
     this.status = status;
     this.problem = problem;
-    this.options.change();
+    this.options.onChange();
   }
 }
 
-// Null for what is no message here.
-function readObject(text) {
+// Null for anything else.
+function parseObject(text) {
   try {
     const value = JSON.parse(text);
     return typeof value === "object" ? value : null;

@@ -1,35 +1,35 @@
-// One subscription, clock exchanges, states that are never older than those before. No DOM.
+// Follows timers: one subscription, regular clock exchanges, and states that never go back. No DOM.
 
 import { ServerClock } from "./clock.js";
 import { Connection } from "./connection.js";
 
 export const ANSWER_WITHIN = 8; // seconds, like every time here
 const PROBE_WITHIN = 3;
-const SYNC_BURST = [0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.3, 2, 3, 4.5]; // after a first one at once
+const SYNC_BURST = [0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.3, 2, 3, 4.5]; // after a first one
 const SYNC_EVERY = 10;
 
 export class Follower {
-  // The options and what the listener is told stand in timersync.md.
-  constructor(wish) {
-    const options = Object.assign({ token: null, timers: "*", interval: 10, listener() {} }, wish);
+  // timersync.md documents the options and the listener's events.
+  constructor(given) {
+    const options = Object.assign({ token: null, timers: "*", interval: 10, listener() {} }, given);
     this.options = options;
     this.clock = options.clock || new ServerClock();
-    this.timers = new Map(); // names are compared by code units, as Map does
-    this.forgotten = new Map(); // name → revision at which it was removed
-    this.isComplete = false; // false until this epoch's states have come
-    this.requests = new Map(); // id → request
+    this.timers = new Map(); // name → state; names are compared by code units
+    this.removedAt = new Map(); // name → its last revision
+    this.isComplete = false; // until all states of this epoch have come
+    this.requests = new Map(); // id → request without an answer
     this.lastID = 0;
     this.role = null;
-    this.server = {}; // what it says of itself: the last `hello` or event `server`
-    this.heard = {}; // up to which `revision` of which `history` nothing was missed
+    this.server = {}; // the last `hello` or `server` event
+    this.position = {}; // {history, revision} up to which nothing was missed
     this.problem = null; // why the subscription was refused
     this.link = new Connection({
       url: options.url,
       subprotocols: options.token === null ? ["timersync.v1"] : ["timersync.v1", "token." + options.token],
-      local: () => this.clock.monotonic(),
-      hear: this.hear.bind(this),
-      change: this.tellLink.bind(this),
-      unheard: () => { options.listener({ type: "unheard" }); }
+      monotonic: () => this.clock.monotonic(),
+      onMessage: (message) => { this.receive(message); },
+      onChange: () => { this.emit({ type: "link" }); },
+      onFailedAttempt: () => { this.emit({ type: "unheard" }); }
     });
   }
 
@@ -41,7 +41,7 @@ export class Follower {
     return this.isOnline && this.role === "control";
   }
 
-  // Its wall clock minus its server clock.
+  // The server's wall clock minus its server clock.
   get wallOffset() {
     return this.server.wallOffset || 0;
   }
@@ -54,7 +54,7 @@ export class Follower {
     this.link.stop("closed by this page");
   }
 
-  // Something has changed for the better: don't wait any longer.
+  // The network or the page is back: no attempt waits any longer.
   hurry() {
     if (this.link.status === "waiting") {
       this.link.open();
@@ -63,132 +63,129 @@ export class Follower {
     }
   }
 
-  // A burst of clock exchanges; a dead link shows soon.
+  // Compares the clocks several times.
   resync() {
-    if (!this.isOnline) {
-      return;
+    if (this.isOnline) {
+      this.sync(PROBE_WITHIN); // a dead link shows soon
+      SYNC_BURST.forEach((delay) => {
+        this.link.setAlarm("sync" + delay, delay, () => { this.sync(ANSWER_WITHIN); });
+      });
+      this.syncLater();
     }
-    this.sync(PROBE_WITHIN);
-    SYNC_BURST.forEach((delay) => {
-      this.link.alarm("sync" + delay, delay, () => { this.sync(ANSWER_WITHIN); });
-    });
-    this.syncLater();
   }
 
-  // — what comes in —
+  // — messages from the server —
 
-  hear(message) {
+  receive(message) {
     switch (message.event) {
-      case "hello": return this.greet(message);
-      case "snapshot": return this.join(message);
-      case "removed": return this.forget(message.timer);
+      case "hello": return this.welcome(message);
+      case "snapshot": return this.collectPart(message);
+      case "removed": return this.remove(message.timer);
       case "server":
         this.server = message;
-        return this.tellLink();
-      case undefined: return this.settle(message);
+        return this.emit({ type: "link" });
+      case undefined: return this.answer(message);
     }
   }
 
-  greet(hello) {
+  welcome(hello) {
     if (hello.protocol !== 1) {
-      this.link.stop("the server speaks protocol " + hello.protocol + " and this page 1; reload the page");
+      this.link.stop("the server speaks another protocol; reload the page");
       return;
     }
-    const since = this.heard;
+    const since = this.position;
     const isSame = hello.history === since.history;
     this.isComplete = this.isComplete && isSame && hello.epoch === this.clock.epoch;
-    this.clock.greet(hello.epoch, hello.now);
+    this.clock.startEpoch(hello.epoch, hello.now);
     this.role = hello.role;
     this.server = hello;
     this.problem = null;
-    this.asked = -1; // from the subscription on, hello's revision
-    this.isCaughtUp = !since.history || !isSame; // nothing is told late
+    this.subscribedAt = -1; // hello's revision, once the subscription is on its way
+    this.isCaughtUp = !since.history || !isSame; // then there are no missed ends to come
     if (this.isCaughtUp) {
-      this.heard = { history: hello.history, revision: hello.revision };
+      this.position = { history: hello.history, revision: hello.revision };
     }
-    this.link.establish();
+    this.link.markOnline();
     const unanswered = Array.from(this.requests.values());
     this.requests.clear();
-    this.resync(); // first, so that the clock is right before the first state comes
+    this.resync(); // first, so that the clock is right when the first state comes
     this.subscribe(since.history && hello.history ? since.history + ":" + since.revision : undefined);
-    this.asked = hello.revision;
-    unanswered.forEach((request) => { request.lose(); });
+    this.subscribedAt = hello.revision;
+    unanswered.forEach((request) => { request.onReconnect(); });
   }
 
-  // Parts count together.
-  join(snapshot) {
-    const joined = this.joined;
-    if (snapshot.part > 1 && joined) {
-      snapshot = Object.assign({}, joined, { part: snapshot.part, timers: joined.timers.concat(snapshot.timers) });
-    }
-    this.joined = snapshot.part < snapshot.parts ? snapshot : null;
-    if (this.joined === null) {
-      this.takeSnapshot(snapshot);
+  // A set may come in parts, which count together.
+  collectPart(snapshot) {
+    const timers = (snapshot.part > 1 && this.collected || []).concat(snapshot.timers);
+    this.collected = snapshot.part < snapshot.parts ? timers : null;
+    if (this.collected === null) {
+      this.applySnapshot(Object.assign(snapshot, { timers }));
     }
   }
 
-  // `subscribed` is the whole truth: what it leaves out is gone, and after a restart nothing known counts.
-  takeSnapshot(snapshot) {
+  // A `subscribed` set is complete: other timers are gone, and after a restart no earlier state counts.
+  applySnapshot(snapshot) {
     if (snapshot.cause !== "subscribed") {
-      snapshot.timers.forEach((state) => { this.take(state, snapshot.cause); });
+      snapshot.timers.forEach((state) => { this.apply(state, snapshot.cause); });
       return;
     }
     const known = Array.from(this.timers.keys());
-    const told = new Set(snapshot.timers.map((state) => state.timer));
+    const listed = new Set(snapshot.timers.map((state) => state.timer));
     if (!this.isComplete) {
       this.isComplete = true;
       this.timers.clear();
-      this.forgotten.clear();
+      this.removedAt.clear();
     }
-    snapshot.timers.forEach((state) => { this.take(state, "subscribed"); });
-    known.filter((name) => !told.has(name)).forEach(this.forget, this);
-    this.tellLink();
+    snapshot.timers.forEach((state) => { this.apply(state, "subscribed"); });
+    known.filter((name) => !listed.has(name)).forEach((name) => { this.remove(name); });
+    this.emit({ type: "link" });
   }
 
-  // What was missed comes right after the subscription: until what was asked next is answered, it may be lost.
-  reach(revision) {
+  // Missed ends follow the subscription; until the next answer, some may be on their way.
+  advance(revision) {
     if (this.isCaughtUp) {
-      this.heard.revision = Math.max(this.heard.revision, revision);
+      this.position.revision = Math.max(this.position.revision, revision);
     }
   }
 
-  take(state, cause) {
-    this.reach(state.revision);
+  apply(state, cause) {
+    this.advance(state.revision);
     const known = this.timers.get(state.timer);
-    const isStale = known !== undefined && (state.revision < known.revision ||
-      (state.revision === known.revision && state.lastElapsedTimeCalculatedAt < known.lastElapsedTimeCalculatedAt));
-    if (isStale || state.revision <= this.forgotten.get(state.timer)) {
+    const isSame = known !== undefined && state.revision === known.revision;
+    const isOld = known !== undefined && (state.revision < known.revision ||
+      (isSame && state.lastElapsedTimeCalculatedAt < known.lastElapsedTimeCalculatedAt));
+    if (isOld || state.revision <= this.removedAt.get(state.timer)) {
       return;
     }
-    if (known !== undefined && known.revision === state.revision) {
+    if (isSame) {
       state = Object.assign({ laps: known.laps, run: known.run }, state); // a tick leaves them out
     }
     this.timers.set(state.timer, state);
-    this.options.listener({ type: "timer", state: state, cause: cause });
+    this.emit({ type: "timer", state, cause });
   }
 
-  forget(name) {
+  remove(name) {
     const known = this.timers.get(name);
     if (known !== undefined) {
-      this.forgotten.set(name, known.revision); // a late reply must not bring it back
+      this.removedAt.set(name, known.revision); // a late reply must not bring it back
       this.timers.delete(name);
     }
-    this.options.listener({ type: "removed", timer: name });
+    this.emit({ type: "removed", timer: name });
   }
 
-  tellLink() {
-    this.options.listener({ type: "link" });
-  }
-
-  settle(message) {
+  answer(message) {
     const request = this.requests.get(message.reply);
     if (request !== undefined) {
       this.requests.delete(message.reply);
-      request.hear(message);
+      request.onReply(message);
     }
   }
 
-  // — what goes out —
+  emit(event) {
+    this.options.listener(event);
+  }
+
+  // — messages to the server —
 
   send(request, answerWithin) {
     this.lastID += 1;
@@ -199,20 +196,20 @@ export class Follower {
 
   sync(answerWithin) {
     const sentAt = this.clock.monotonic();
-    const asked = this.asked;
+    const reached = this.subscribedAt;
     this.ask({ command: "sync", clientTime: toMicroseconds(sentAt) }, answerWithin, (reply) => {
-      this.isCaughtUp = this.isCaughtUp || asked >= 0;
-      this.reach(asked);
+      this.isCaughtUp = this.isCaughtUp || reached >= 0;
+      this.advance(reached);
       if (reply.ok) {
-        this.clock.learn(sentAt, reply.receivedAt, reply.sentAt, this.clock.monotonic());
-        this.options.listener({ type: "clock" });
+        this.clock.addExchange(sentAt, reply.receivedAt, reply.sentAt, this.clock.monotonic());
+        this.emit({ type: "clock" });
       }
     });
   }
 
+  // The delay is random, so that the screens of a building don't ask together.
   syncLater() {
-    // Not all screens of a building at once.
-    this.link.alarm("sync", SYNC_EVERY * (0.8 + 0.4 * Math.random()), () => {
+    this.link.setAlarm("sync", SYNC_EVERY * (0.8 + 0.4 * Math.random()), () => {
       this.sync(ANSWER_WITHIN);
       this.syncLater();
     });
@@ -220,17 +217,18 @@ export class Follower {
 
   subscribe(since) {
     const { timers, interval } = this.options;
-    this.ask({ command: "subscribe", timers, interval, since, parts: !!this.server.history || undefined }, ANSWER_WITHIN, (reply) => {
+    const parts = !!this.server.history || undefined;
+    this.ask({ command: "subscribe", timers, interval, since, parts }, ANSWER_WITHIN, (reply) => {
       if (!reply.ok) {
         this.problem = reply.error.message;
-        this.tellLink();
+        this.emit({ type: "link" });
       }
     });
   }
 
-  // The next connection asks anew.
-  ask(message, answerWithin, hear) {
-    this.send({ message: message, hear: hear, lose() {} }, answerWithin);
+  // The next connection asks again by itself.
+  ask(message, answerWithin, onReply) {
+    this.send({ message, onReply, onReconnect() {} }, answerWithin);
   }
 }
 

@@ -1,44 +1,44 @@
-// A button that wants to be held, so that no pocket and no slip of the thumb presses it.
+// A button that has to be held, so that neither a pocket nor a slip of the thumb presses it.
 
-export const HOLD = 900; // milliseconds, as setTimeout counts; control.css fills the button as long
+export const HOLD = 900; // milliseconds; control.css fills the button in the same time
 
-// options: `held(event)`, with that of the finger that came down; `tapped()`, when it was let go too soon; `pressed(event)`, by keyboard or by whatever else
-// can't hold.
-export function holdToPress(button, options) {
-  let alarm = null;
+// Calls `held(event)` with the pointerdown, `tapped()` when the button was let go too soon, and `pressed(event)` for a
+// keyboard and whatever else can't hold.
+export function holdToPress(button, { held, tapped, pressed }) {
+  let timeout = null;
   let isDone = false;
 
-  button.addEventListener("pointerdown", function (event) {
+  button.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) {
       return;
     }
-    letGo(); // by another finger
+    letGo(); // of another finger
     isDone = false;
     button.classList.add("holding");
-    alarm = setTimeout(function () {
+    timeout = setTimeout(() => {
       isDone = true;
       letGo();
-      options.held(event);
+      held(event);
     }, HOLD);
   });
-  ["pointerup", "pointercancel", "pointerleave"].forEach(function (type) { button.addEventListener(type, letGo); });
-  button.addEventListener("contextmenu", function (event) { event.preventDefault(); }); // what a long touch would open
-  button.addEventListener("click", function (event) {
+  ["pointerup", "pointercancel", "pointerleave"].forEach((type) => { button.addEventListener(type, letGo); });
+  button.addEventListener("contextmenu", (event) => { event.preventDefault(); }); // a long touch would open it
+  button.addEventListener("click", (event) => {
     if (event.detail === 0 || !window.PointerEvent) {
-      options.pressed(event);
+      pressed(event);
     } else if (!isDone) {
-      options.tapped();
+      tapped();
     }
   });
 
   function letGo() {
-    clearTimeout(alarm);
+    clearTimeout(timeout);
     button.classList.remove("holding");
   }
 }
 
-// A tick that can be felt, where there is one.
-export function tick(milliseconds) {
+// A short vibration, where there is one.
+export function vibrate(milliseconds) {
   if (navigator.vibrate) {
     navigator.vibrate(milliseconds || 12);
   }

@@ -1,25 +1,25 @@
-// Every timer at a glance.
+// All timers at a glance.
 
-import { ACTIONS, isRun, openActions, whyNot } from "../dialogs/actions.js";
-import { Bulletin } from "./toast.js";
+import { ACTIONS, openActions, whyUseless } from "../dialogs/actions.js";
 import { Card } from "./card.js";
-import { bindingsOf } from "./shortcuts.js";
-import { Desk } from "../shared/commands.js";
+import { Commands } from "../shared/commands.js";
+import { ControlSession } from "../shared/control-session.js";
 import { confirm, prepareDialogs } from "../dialogs/dialog.js";
 import { openHelp } from "../dialogs/help.js";
-import { listen } from "../shared/shortcuts.js";
 import { define, languageReady, t, translate } from "../languages/language.js";
-import { titleOf } from "../dialogs/message.js";
-import { setUpMaking } from "./new-timer.js";
 import { fill } from "../shared/loader.js";
+import { setUpNewTimer } from "./new-timer.js";
 import { matches, sorted } from "./order.js";
-import { Painter } from "./painter.js";
-import { pressOf } from "../shared/press.js";
-import { Session } from "../shared/control-session.js";
-import { keepSetting, setting } from "../shared/settings.js";
-import { tellOfSaving } from "../shared/saving.js";
-import { announce, setText, surround } from "../shared/shell.js";
-import { StatePanel, stateOf } from "../shared/placeholder.js";
+import { Placeholder, placeholderFor } from "../shared/placeholder.js";
+import { pressFields } from "../shared/press.js";
+import { whyNoChanges } from "../shared/refusals.js";
+import { showSavingTrouble } from "../shared/saving.js";
+import { setting, storeSetting } from "../shared/settings.js";
+import { announce, setText, showConnection } from "../shared/shell.js";
+import { bindingsOf } from "./shortcuts.js";
+import { listenToKeys } from "../shared/shortcuts.js";
+import { adjustment, isActive, isRunning, titleOf } from "../shared/timer.js";
+import { Toast } from "./toast.js";
 import "../shared/words.js";
 
 define({
@@ -30,35 +30,34 @@ define({
   "dashboard.sort": "Sort by",
   "dashboard.layout": "Layout",
   "dashboard.finishMany": "Finish…",
-  "dashboard.help": "Keys and settings",
   "layout.large": "Large",
   "layout.compact": "Compact",
   "sort.name": "Name",
   "sort.time": "Time left",
   "sort.status": "Status",
-  "many.title": "Finish timers",
-  "many.question": "The runs of these timers end on every screen. This can't be undone.",
-  "many.yes": { one: "Finish {n} timer", other: "Finish {n} timers" },
-  "many.none": "No timer runs: there is nothing to finish."
+  "finishMany.title": "Finish timers",
+  "finishMany.question": "This ends the runs of these timers on every screen. It can't be undone.",
+  "finishMany.yes": { one: "Finish {n} timer", other: "Finish {n} timers" },
+  "finishMany.none": "No timer is running. There is nothing to finish."
 });
 
-const REORDER_EVERY = 5000; // milliseconds, as setInterval counts, and the two below
-const PRESS_MOST = 3000; // who holds on longer does not mean a press
-const CLICK_WITHIN = 300; // from lifting the finger
+const REORDER_EVERY = 5000; // milliseconds, like the two below
+const LONGEST_PRESS = 3000; // holding a button longer is no press
+const CLICK_WITHIN = 300; // after the finger is lifted
+const STEPS = { add: 60, subtract: -60 }; // seconds
 
 const main = document.getElementById("view");
-const session = new Session("*");
-const cards = new Map(); // name → Card
-let desk = null;
-let painter = null;
-let bulletin = null;
-let panel = null;
+const session = new ControlSession("*");
+const cards = new Map(); // name → {card, unwatch, revision}
+let commands = null;
+let toast = null;
+let placeholder = null;
 let list = null;
 let search = "";
-let isReordering = false;
+let isRefreshing = false; // a refresh is due at the end of this task
 let isPressed = false;
-let stillness = null; // the timeout that ends it
-let lastPress = null; // name of the timer that single keys are about when no card has the focus
+let pressTimeout = null;
+let lastPressed = null; // the name that keys are about when no card has the focus
 
 Promise.all([fill(main, "dashboard/dashboard.html"), languageReady, prepareDialogs()]).then(start);
 
@@ -66,41 +65,40 @@ function start() {
   translate(main);
   document.title = t("dashboard.title");
   list = find("#timers");
-  bulletin = new Bulletin(find("#bulletin"), undo);
-  desk = new Desk(session, function (told) {
-    bulletin.tell(told);
-    find("#undo").setAttribute("aria-disabled", String(!told.canUndo));
+  toast = new Toast(find("#toast"), undo);
+  commands = new Commands(session, (report) => {
+    toast.show(report);
+    find("#undo").setAttribute("aria-disabled", String(!report.canUndo));
   });
-  painter = new Painter(session);
-  panel = new StatePanel(find("#state"), session, clearSearch);
-  setUpMaking(find("#make"), session, desk);
+  placeholder = new Placeholder(find("#placeholder"), session, clearSearch);
+  setUpNewTimer(find("#new-timer"), session, commands);
   setUpTools();
-  listen(bindings);
-  surround(session);
-  tellOfSaving(session, find("#saving"));
+  listenToKeys(bindings);
+  showConnection(session);
+  showSavingTrouble(session, find("#saving"));
   session.on("timer", hearTimer);
-  session.on("removed", function (event) { removeCard(event.timer); });
-  session.on("link", showLink);
-  list.addEventListener("focusin", function (event) { lastPress = nameAt(event.target); });
-  list.addEventListener("pointerdown", function () { holdStill(PRESS_MOST); });
-  ["pointerup", "pointercancel"].forEach(function (type) { document.addEventListener(type, letGo); });
+  session.on("removed", (event) => { removeCard(event.timer); });
+  session.on("link", showAccess);
+  list.addEventListener("focusin", (event) => { lastPressed = nameAt(event.target); });
+  list.addEventListener("pointerdown", () => { holdStill(LONGEST_PRESS); });
+  ["pointerup", "pointercancel"].forEach((type) => { document.addEventListener(type, endPress); });
   setInterval(reorder, REORDER_EVERY);
-  showAll();
+  refresh();
   session.start();
 }
 
 function setUpTools() {
-  find("#search").addEventListener("input", function (event) {
+  find("#search").addEventListener("input", (event) => {
     search = event.target.value;
     arrange();
     announce(search === "" ? "" : t("dashboard.found", { n: shownCards().length }));
   });
   find("#sort").value = setting("sort", "name");
-  find("#sort").addEventListener("change", function (event) {
-    keepSetting("sort", event.target.value);
+  find("#sort").addEventListener("change", (event) => {
+    storeSetting("sort", event.target.value);
     arrange();
   });
-  find(".switch").addEventListener("click", function (event) {
+  find(".switch").addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button !== null) {
       useLayout(button.getAttribute("data-layout"));
@@ -109,55 +107,59 @@ function setUpTools() {
   useLayout(setting("layout", "large"));
   find("#undo").addEventListener("click", undo);
   find("#finish-many").addEventListener("click", finishMany);
-  find("#help").addEventListener("click", function () { openHelp(bindings); });
+  find("#help").addEventListener("click", showHelp);
 }
 
 // — cards —
 
 function hearTimer(event) {
-  const name = event.state.timer;
-  const known = cards.has(name) ? cards.get(name).shown.state : undefined;
-  if (!cards.has(name)) {
-    addCard(name);
+  const { state, cause } = event;
+  const entry = cards.get(state.timer) || addCard(state.timer);
+  if (entry.revision !== state.revision) {
+    entry.revision = state.revision;
+    refresh(); // a tick moves no card
   }
-  painter.paintNow(name);
-  if (known === undefined || known.revision !== event.state.revision) {
-    showAll(); // a tick is no reason to move a card
-  }
-  const words = "heard." + event.cause;
-  if (t(words) !== words && !desk.isOwn(event.state)) {
-    announce(t(words, { name: event.state.title || name }));
+  const key = "announce." + cause;
+  if (t(key) !== key && !commands.isOwn(state)) {
+    announce(t(key, { name: titleOf(state, state.timer) }));
   }
 }
 
 function addCard(name) {
-  const card = new Card(name, function (command, event) { press(name, command, event); });
+  const card = new Card(name, (command, event) => { press(name, command, event); });
+  const entry = { card, revision: null, unwatch: null };
   card.enable(session.mayControl);
-  cards.set(name, card);
-  painter.add(name, card.show.bind(card));
+  cards.set(name, entry);
+  entry.unwatch = session.watch(name, (state, reading) => {
+    if (state !== null) {
+      card.show(state, reading, session.client.wallOffset);
+    }
+  });
+  return entry;
 }
 
 function removeCard(name) {
-  const card = cards.get(name);
-  if (card !== undefined) {
-    const hadFocus = card.element.contains(document.activeElement);
-    const next = card.element.nextElementSibling || card.element.previousElementSibling;
-    painter.remove(name);
-    card.element.remove();
+  const entry = cards.get(name);
+  if (entry !== undefined) {
+    const { element } = entry.card;
+    const hadFocus = element.contains(document.activeElement);
+    const next = element.nextElementSibling || element.previousElementSibling;
+    entry.unwatch();
+    element.remove();
     cards.delete(name);
-    showAll();
+    refresh();
     if (hadFocus) {
       (next || find("h1")).focus();
     }
   }
 }
 
-// Many changes may come in one go; the list is looked through once.
-function showAll() {
-  if (!isReordering) {
-    isReordering = true;
-    Promise.resolve().then(function () {
-      isReordering = false;
+// Many changes may come together; one refresh serves them all.
+function refresh() {
+  if (!isRefreshing) {
+    isRefreshing = true;
+    Promise.resolve().then(() => {
+      isRefreshing = false;
       showCount();
       if (!isPressed) {
         arrange();
@@ -166,126 +168,125 @@ function showAll() {
   }
 }
 
-// Puts the cards that the search finds into their order, and touches only those that are out of place.
+// Puts the cards that the search finds into their order. Only cards that are out of place are touched.
 function arrange() {
-  const states = session.states().filter(function (state) { return cards.has(state.timer) && matches(state, search); });
+  const states = session.states().filter((state) => cards.has(state.timer) && matches(state, search));
   const order = sorted(states, find("#sort").value, session.now() || 0);
-  const wanted = new Set(order.map(function (state) { return state.timer; }));
+  const wanted = new Set(order.map((state) => state.timer));
   const focused = document.activeElement;
-  const place = shownCards().findIndex(function (element) { return element.contains(focused); });
-  cards.forEach(function (card, name) {
+  const place = shownCards().findIndex((element) => element.contains(focused));
+  cards.forEach(({ card }, name) => {
     if (!wanted.has(name)) {
       card.element.remove();
     }
   });
-  order.forEach(function (state, index) {
-    const element = cards.get(state.timer).element;
+  order.forEach((state, index) => {
+    const { element } = cards.get(state.timer).card;
     if (list.children[index] !== element) {
       list.insertBefore(element, list.children[index] || null);
     }
   });
-  if (place >= 0 && focused !== document.activeElement) {
-    focusAt(list.contains(focused) ? focused : list.children[Math.min(place, order.length - 1)]);
+  if (place >= 0 && focused !== document.activeElement) { // a card that moves or goes loses the focus
+    const target = list.contains(focused) ? focused : list.children[Math.min(place, order.length - 1)];
+    (target || find("h1")).focus({ preventScroll: true });
   }
-  panel.show(stateOf(session, cards.size, order.length, search), cards.size, search.trim());
+  placeholder.show(placeholderFor(session, cards.size, order.length), cards.size, search.trim());
 }
 
-// What is moved in the page, or taken out of it, loses the focus.
-function focusAt(element) {
-  (element || find("h1")).focus({ preventScroll: true });
-}
-
-// A press ends where it began, or it is none: no card moves away from under a finger.
+// No card moves away from under a finger.
 function holdStill(milliseconds) {
   isPressed = true;
-  clearTimeout(stillness);
-  stillness = setTimeout(function () {
+  clearTimeout(pressTimeout);
+  pressTimeout = setTimeout(() => {
     isPressed = false;
     arrange();
   }, milliseconds);
 }
 
-function letGo() {
+function endPress() {
   if (isPressed) {
     holdStill(CLICK_WITHIN);
   }
 }
 
-// By the clock alone an order changes too, but never under a finger or a pointer.
+// An order by time changes without a message from the server, but not under a pointer or the focus.
 function reorder() {
   if (find("#sort").value !== "name" && !list.matches(":hover") && !list.contains(document.activeElement)) {
     arrange();
   }
 }
 
-function showLink() {
-  const mayControl = session.mayControl;
-  cards.forEach(function (card) { card.enable(mayControl); });
-  const looksOn = session.isOnline && session.role === "view";
-  document.body.classList.toggle("looks-on", looksOn);
-  find("#looks-on").hidden = !looksOn;
-  find("#make").hidden = looksOn || session.isOnline && session.role === "none";
-  showAll();
+function showAccess() {
+  const isViewOnly = session.isOnline && session.role === "view";
+  cards.forEach(({ card }) => { card.enable(session.mayControl); });
+  document.body.classList.toggle("view-only", isViewOnly);
+  find("#view-only").hidden = !isViewOnly;
+  find("#new-timer").hidden = isViewOnly || (session.isOnline && session.role === "none");
+  refresh();
 }
 
 function showCount() {
-  const running = session.states().filter(function (state) { return state.status === "running"; }).length;
-  setText(find(".count"), cards.size === 0 ? "" : t("dashboard.count", { n: cards.size, running: running }));
+  const running = session.states().filter(isRunning).length;
+  setText(find(".count"), cards.size === 0 ? "" : t("dashboard.count", { n: cards.size, running }));
   find("#finish-many").setAttribute("aria-disabled", String(!session.mayControl));
 }
 
 // — presses —
 
-function press(name, command, event) {
-  const card = cards.get(name);
+function press(name, button, event) {
   const state = session.state(name);
-  lastPress = name;
-  card.say("");
-  if (command === "more") {
-    openActions(name, session, desk);
+  const { card } = cards.get(name);
+  lastPressed = name;
+  card.showMessage("");
+  if (button === "more") {
+    openActions(name, session, commands);
     return;
   }
-  const why = session.mayControl ? useless(name, command, state) : null;
-  if (why !== null) {
-    card.say(why);
+  const reason = session.mayControl ? whyUselessButton(button, state) : null;
+  if (reason !== null) {
+    card.showMessage(reason);
     return;
   }
-  const wish = wishOf(command, state);
-  desk.change(wish.command, name, wish.fields, pressOf(event, session, name))
-    .catch(function (refusal) { card.say(refusal.message); });
+  const { command, fields } = STEPS[button] ? adjustment(state, STEPS[button]) : { command: button, fields: {} };
+  commands.change(command, name, fields, pressFields(event, session, name))
+    .catch((refusal) => { card.showMessage(refusal.message); });
 }
 
-function useless(name, command, state) {
-  if ((command === "add" || command === "subtract") && !isRun(state)) {
-    return t("useless.add", { name: titleOf(session, name) });
+function whyUselessButton(button, state) {
+  const name = titleOf(state, state.timer);
+  if (STEPS[button] && !isActive(state)) {
+    return t("cannot.add", { name });
   }
-  return command === "lap" && state.status !== "running" ? t("useless.lap", { name: titleOf(session, name) }) : null;
+  return button === "lap" && !isRunning(state) ? t("cannot.lap", { name }) : null;
 }
 
-function wishOf(command, state) {
-  if (command !== "add" && command !== "subtract") {
-    return { command: command, fields: {} };
+function act(action, name, event) {
+  const isForViewers = action === "share" || action === "laps";
+  const reason = (isForViewers ? null : whyNoChanges(session)) || whyUseless(action, name, session);
+  if (reason === null) {
+    ACTIONS[action](name, session, commands, event);
+  } else {
+    cards.get(name).card.showMessage(reason);
   }
-  const adjust = state.type === "stopwatch" ? "addElapsedTime" : "addRemainingTime";
-  return { command: adjust, fields: { seconds: command === "add" ? 60 : -60, clamp: true } };
 }
 
 function undo() {
-  desk.undo();
+  commands.undo();
 }
 
 function finishMany() {
-  const running = session.states().filter(function (state) { return isRun(state) && matches(state, search); });
-  if (running.length === 0 || !session.mayControl) {
-    bulletin.tell({ words: session.mayControl ? t("many.none") : whyRefused(), canUndo: false });
+  const active = session.states().filter((state) => isActive(state) && matches(state, search));
+  const reason = whyNoChanges(session) || (active.length === 0 ? t("finishMany.none") : null);
+  if (reason !== null) {
+    toast.show({ words: reason, canUndo: false });
     return;
   }
   confirm({
-    title: t("many.title"),
-    question: t("many.question"),
-    choices: sorted(running, "name", 0).map(function (state) { return { value: state.timer, words: state.title || state.timer }; }),
-    yes: function (n) { return t("many.yes", { n: n }); },
-    go: function (names) { return desk.finishMany(running.filter(function (state) { return names.indexOf(state.timer) >= 0; })); }
+    title: t("finishMany.title"),
+    question: t("finishMany.question"),
+    choices: sorted(active, "name", 0).map((state) => ({ value: state.timer, words: titleOf(state, state.timer) })),
+    yes: (n) => t("finishMany.yes", { n }),
+    go: (names) => commands.finishMany(active.filter((state) => names.includes(state.timer)))
   });
 }
 
@@ -293,8 +294,8 @@ function finishMany() {
 
 function useLayout(layout) {
   list.setAttribute("data-layout", layout);
-  keepSetting("layout", layout);
-  Array.from(find(".switch").children).forEach(function (button) {
+  storeSetting("layout", layout);
+  Array.from(find(".switch").children).forEach((button) => {
     button.setAttribute("aria-pressed", String(button.getAttribute("data-layout") === layout));
   });
 }
@@ -305,37 +306,23 @@ function clearSearch() {
   find("#search").focus();
 }
 
-// What the keys need (see dashboard-keys.js).
+function showHelp() {
+  openHelp(bindings);
+}
+
+// What the keys need (see shortcuts.js).
 const bindings = bindingsOf({
-  session: session,
-  find: find,
-  current: function () { return nameAt(document.activeElement) || (isShown(lastPress) ? lastPress : null); },
-  card: function (name) { return cards.get(name); },
-  cards: shownCards,
-  press: press,
-  act: act,
-  more: function (name) { openActions(name, session, desk); },
-  help: function () { openHelp(bindings); },
-  otherLayout: function () { useLayout(list.getAttribute("data-layout") === "large" ? "compact" : "large"); },
-  undo: undo
+  session,
+  find,
+  shownCards,
+  press,
+  act,
+  undo,
+  currentName: () => nameAt(document.activeElement) || (isShown(lastPressed) ? lastPressed : null),
+  openMore: (name) => { openActions(name, session, commands); },
+  openHelp: showHelp,
+  switchLayout: () => { useLayout(list.getAttribute("data-layout") === "large" ? "compact" : "large"); }
 });
-
-function act(action, name, event) {
-  if (!session.mayControl && action !== "share" && action !== "laps") {
-    cards.get(name).say(whyRefused());
-    return;
-  }
-  const why = whyNot(action, name, session);
-  if (why === null) {
-    ACTIONS[action](name, session, desk, event);
-  } else {
-    cards.get(name).say(why);
-  }
-}
-
-function whyRefused() {
-  return t(session.isOnline ? "refusal.forbidden" : "refusal.offline");
-}
 
 function nameAt(element) {
   const item = element && element.closest ? element.closest("#timers > li") : null;
@@ -343,7 +330,7 @@ function nameAt(element) {
 }
 
 function isShown(name) {
-  return cards.has(name) && list.contains(cards.get(name).element);
+  return cards.has(name) && list.contains(cards.get(name).card.element);
 }
 
 function shownCards() {

@@ -1,132 +1,97 @@
-// The form that makes a timer: typed, or by one press on a preset.
+// The form that starts a timer: by what a person types, or by one press on a preset.
 
-import { parseDuration, parseWarnings } from "../shared/duration.js";
+import { parseDuration } from "../shared/duration.js";
 import { define, t } from "../languages/language.js";
-import { pressedAt, pressInstant } from "../shared/press.js";
+import { pressedAt, serverInstant } from "../shared/press.js";
+import { limited, PRESET_MINUTES, settingsOf } from "../shared/timer-settings.js";
 
 define({
-  "make.title": "New timer",
-  "make.duration": "Duration",
-  "make.durationHint": "5m, 1:30:00, 90 or until 20:30. Leave it empty for a stopwatch.",
-  "make.untilExample": "until 20:30",
-  "make.name": "Name",
-  "make.nameExample": "Keynote",
-  "make.nameHint": "The name is the timer's address, and each screen's link; without one it is numbered. A title is shown in its place and may change at any time.",
-  "make.start": "Start",
-  "make.presets": "Start at once",
-  "make.more": "Title, warnings, at zero",
-  "make.timerTitle": "Title",
-  "make.titleExample": "Opening words",
-  "make.warnings": "Warnings",
-  "make.atZero": "At zero",
-  "make.numbered": "Timer {n}",
-  "make.tooLong": "{what} is too long: at most {limit} bytes, about {limit} letters.",
-  "atZero.asBefore": "as before",
-  "atZero.overtime": "count on below zero",
-  "atZero.finish": "finish",
-  "atZero.reset": "reset",
-  "atZero.repeat": "start again",
-  "preset.minutes": "{n} min",
-  "preset.stopwatch": "Stopwatch"
+  "new.title": "New timer",
+  "new.duration": "Duration",
+  "new.durationHint": "5m, 1:30:00, 90 or until 20:30. Leave empty for a stopwatch.",
+  "new.untilExample": "until 20:30",
+  "new.name": "Name",
+  "new.nameExample": "Keynote",
+  "new.nameHint": "The name is part of the timer's links. Without one, the timer gets a number. " +
+    "A title is shown instead of the name, and can change at any time.",
+  "new.start": "Start",
+  "new.more": "Title, warnings, at zero",
+  "new.titleExample": "Opening remarks",
+  "new.numbered": "Timer {n}"
 });
 
-const PRESETS = [1, 5, 10, 15, 20, 30, 45, 60]; // minutes
 const NAME_BYTES = 128;
-const TITLE_BYTES = 256;
 
-// The form's words and presses; `desk` makes the change.
-export function setUpMaking(form, session, desk) {
+// `commands` sends the start.
+export function setUpNewTimer(form, session, commands) {
   const elements = form.elements;
-  elements.duration.placeholder = "5m · 1:30:00 · " + t("make.untilExample");
-  elements.name.placeholder = t("make.nameExample");
-  PRESETS.forEach(function (minutes) {
-    addPreset(t("preset.minutes", { n: minutes }), { duration: minutes * 60 });
-  });
+  elements.duration.placeholder = "5m · 1:30:00 · " + t("new.untilExample");
+  elements.name.placeholder = t("new.nameExample");
+  PRESET_MINUTES.forEach((minutes) => { addPreset(t("preset.minutes", { n: minutes }), { duration: minutes * 60 }); });
   addPreset(t("preset.stopwatch"), { type: "stopwatch" });
-  form.addEventListener("submit", function (event) {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    make(event, null);
+    start(event, null);
   });
 
   function addPreset(words, fields) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = words;
-    button.addEventListener("click", function (event) { make(event, fields); });
+    button.addEventListener("click", (event) => { start(event, fields); });
     form.querySelector(".presets").appendChild(button);
   }
 
-  function make(event, preset) {
-    const at = pressInstant(event, session.clock);
-    say("");
+  function start(event, preset) {
+    const at = serverInstant(event, session.clock);
     let name;
     let fields;
+    showMessage("");
     try {
-      name = short(elements.name.value.trim(), NAME_BYTES, t("make.name")) || numbered(session);
+      name = limited(elements.name.value.trim(), NAME_BYTES, t("new.name")) || numberedName(session);
       fields = Object.assign(settingsOf(elements, false), preset || lengthOf(elements.duration.value, session, at));
     } catch (error) {
-      say(error.message);
+      showMessage(error.message);
       elements.duration.focus();
       return;
     }
-    const typed = wordsOf(elements);
+    const typed = textOf(elements);
     const focused = document.activeElement;
-    desk.change("start", name, fields, { at: at, ifRun: session.runs.at(name, pressedAt(event)) }).then(function () {
-      if (wordsOf(elements) !== typed) {
-        return; // the next one is being typed
+    const press = { at, ifRun: session.runs.at(name, pressedAt(event)) };
+    commands.change("start", name, fields, press).then(() => {
+      if (textOf(elements) !== typed) {
+        return; // the person is typing the next one
       }
       form.reset();
       if (preset === null && document.activeElement === focused) {
         elements.duration.focus();
       }
-    }, function (refusal) { say(refusal.message); });
+    }, (refusal) => { showMessage(refusal.message); });
   }
 
-  function say(words) {
+  function showMessage(words) {
     form.querySelector(".message").textContent = words;
     elements.duration.setAttribute("aria-invalid", String(words !== ""));
   }
 }
 
-// Title, warnings and what happens at zero, as a `start` or an `update` wants them. What is left empty is not sent,
-// so that the timer keeps what it had, unless `isWhole` says that empty means empty.
-export function settingsOf(elements, isWhole) {
-  const title = short(elements.title.value.trim(), TITLE_BYTES, t("make.timerTitle"));
-  const warnings = parseWarnings(elements.warnings.value);
-  return Object.assign({},
-    title !== "" || isWhole ? { title: title } : {},
-    warnings.length > 0 || isWhole ? { warnings: warnings } : {},
-    elements.atZero.value !== "" ? { atZero: elements.atZero.value } : {});
-}
-
-export function bytesOf(text) {
-  return new TextEncoder().encode(text).length;
-}
-
 // — inside —
 
-function wordsOf(elements) {
-  return Array.from(elements).map(function (element) { return element.value; }).join("\n");
+function textOf(elements) {
+  return Array.from(elements).map((element) => element.value).join("\n");
 }
 
-// "until 20:30" ends at that instant only if it is reckoned from the same one as the start.
+// "until 20:30" is exact only when it counts from the instant of the start.
 function lengthOf(typed, session, at) {
   const seconds = parseDuration(typed, session.wallTime(at === undefined ? session.now() : at));
   return seconds === null ? { type: "stopwatch" } : { duration: seconds };
 }
 
-function short(text, limit, what) {
-  if (bytesOf(text) > limit) {
-    throw new Error(t("make.tooLong", { what: what, limit: limit }));
-  }
-  return text;
-}
-
-// The lowest number that is free.
-function numbered(session) {
+// With the lowest number that is free.
+function numberedName(session) {
   let n = 1;
-  while (session.state(t("make.numbered", { n: n })) !== undefined) {
+  while (session.state(t("new.numbered", { n })) !== undefined) {
     n += 1;
   }
-  return t("make.numbered", { n: n });
+  return t("new.numbered", { n });
 }

@@ -1,41 +1,42 @@
-// A bar at the foot of the page: what was just done, and the way back. Screen readers hear it too.
+// A bar at the foot of the page that reports what was just done, with a button to undo it. Screen readers read it, too.
 
-import { define, t } from "../languages/language.js";
+import { t } from "../languages/language.js";
 
-define({ "bulletin.undo": "Undo" });
+const STAYS = 8000; // milliseconds; the Undo button of the header stays longer
 
-const STAYS = 8000; // milliseconds; the page's own Undo button stays
-
-export class Bulletin {
+export class Toast {
   constructor(element, undo) {
     this.element = element;
+    this.text = element.querySelector("p");
     this.button = element.querySelector("button");
-    this.button.textContent = t("bulletin.undo");
+    this.button.textContent = t("undo.button");
     this.button.addEventListener("click", undo);
-    this.end = null;
+    this.timeout = null;
   }
 
-  tell(told) {
-    const bulletin = this;
-    clearTimeout(this.end);
-    this.element.querySelector("p").textContent = told.words;
-    this.button.hidden = !told.canUndo && document.activeElement !== this.button; // what is hidden loses the focus
-    this.button.setAttribute("aria-disabled", String(!told.canUndo));
-    this.element.classList.add("up");
-    this.end = setTimeout(function () { bulletin.settle(); }, STAYS);
+  show({ words, canUndo }) {
+    this.text.textContent = words;
+    this.button.hidden = !canUndo && document.activeElement !== this.button; // a hidden button would lose the focus
+    this.button.setAttribute("aria-disabled", String(!canUndo));
+    this.element.classList.add("visible");
+    this.hideLater();
   }
 
   // — inside —
 
-  // Not while it is being used.
-  settle() {
-    const bulletin = this;
+  hideLater() {
+    clearTimeout(this.timeout);
+    this.timeout = setTimeout(() => { this.hide(); }, STAYS);
+  }
+
+  // A bar that is in use stays.
+  hide() {
     if (this.element.contains(document.activeElement) || this.element.matches(":hover")) {
-      this.end = setTimeout(function () { bulletin.settle(); }, STAYS);
-      return;
+      this.hideLater();
+    } else {
+      this.element.classList.remove("visible");
+      this.text.textContent = "";
+      this.button.hidden = true;
     }
-    this.element.classList.remove("up");
-    this.element.querySelector("p").textContent = "";
-    this.button.hidden = true;
   }
 }

@@ -1,118 +1,114 @@
-// Everything that can be done with one timer, as a list: what a card has no room for.
+// All actions of one timer, as a list in a dialog.
 
 import { linkTo } from "../shared/links.js";
 import { closeDialog, confirm, focusFirst, openDialog } from "./dialog.js";
 import { openEdit } from "./edit.js";
 import { openLaps } from "./lap-list.js";
 import { define, t } from "../languages/language.js";
-import { openLine, titleOf } from "./message.js";
-import { pressOf } from "../shared/press.js";
+import { openMessage } from "./message.js";
+import { pressFields } from "../shared/press.js";
 import { openShare } from "./share.js";
+import { isActive, titleOf } from "../shared/timer.js";
 
 define({
   "action.finish": "Finish",
   "action.reset": "Reset",
   "action.laps": "Laps",
-  "action.line": "Message, flash, blackout",
+  "action.message": "Message, flash, blackout",
   "action.share": "Share",
-  "action.edit": "Title, warnings, at zero",
-  "action.display": "Open as a display",
-  "action.control": "Open as a remote control",
+  "action.edit": "Edit settings",
+  "action.display": "Open display",
+  "action.control": "Open remote control",
   "action.remove": "Remove",
-  "sure.finish": "Finish {name}?",
-  "sure.reset": "Reset {name}?",
-  "sure.remove": "Remove {name}?",
-  "sure.finishWhy": "Its run ends on every screen. This can't be undone.",
-  "sure.resetWhy": "It goes back to its start and stands still. This can't be undone.",
-  "sure.removeWhy": "It is gone from every screen, with its laps and settings. This can't be undone.",
-  "useless.finish": "{name} does not run: there is nothing to finish.",
-  "useless.reset": "{name} stands at its start already."
+  "confirm.finish": "Finish {name}?",
+  "confirm.reset": "Reset {name}?",
+  "confirm.remove": "Remove {name}?",
+  "confirm.finishWhy": "This ends the run on every screen. It can't be undone.",
+  "confirm.resetWhy": "The timer stops and goes back to its start. This can't be undone.",
+  "confirm.removeWhy": "The timer disappears from every screen, with its laps and settings. This can't be undone.",
+  "cannot.finish": "{name} isn't running. There is nothing to finish.",
+  "cannot.reset": "{name} is already at its start."
 });
 
-// What can be done, in the order of the list. `timer` is its name.
+const KEYS = { finish: "F", reset: "R", message: "M", share: "S", edit: "E", laps: "I", display: "O" };
+
+// Each takes the timer's name, the session, the commands and the event of the press.
 export const ACTIONS = {
-  finish: function (timer, session, desk, event) { sure("finish", timer, session, desk, event); },
-  reset: function (timer, session, desk, event) {
-    if (isRun(session.state(timer)) || session.state(timer).laps) {
-      sure("reset", timer, session, desk, event);
+  finish: (timer, session, commands, event) => { askBefore("finish", timer, { session, commands, event }); },
+  reset: (timer, session, commands, event) => {
+    const state = session.state(timer);
+    if (isActive(state) || state.laps) {
+      askBefore("reset", timer, { session, commands, event });
     } else {
-      desk.change("reset", timer, {}, pressOf(event, session, timer)).catch(function (refusal) { desk.tell(refusal.message); });
+      commands.change("reset", timer, {}, pressFields(event, session, timer))
+        .catch((refusal) => { commands.report(refusal.message); });
     }
   },
   laps: openLaps,
-  line: openLine,
+  message: openMessage,
   share: openShare,
   edit: openEdit,
-  remove: function (timer, session, desk, event) { sure("remove", timer, session, desk, event); }
+  remove: (timer, session, commands, event) => { askBefore("remove", timer, { session, commands, event }); }
 };
-const KEYS = { finish: "F", reset: "R", line: "M", share: "S", edit: "E", laps: "I" };
 
-// Null when it makes sense now, else why not, in words.
-export function whyNot(action, timer, session) {
+// Null when the action makes sense now.
+export function whyUseless(action, timer, session) {
   const state = session.state(timer);
-  if (action === "finish" && !isRun(state)) {
-    return t("useless.finish", { name: titleOf(session, timer) });
+  const name = titleOf(state, timer);
+  if (action === "finish" && !isActive(state)) {
+    return t("cannot.finish", { name });
   }
-  return action === "reset" && state.status === "idle" ? t("useless.reset", { name: titleOf(session, timer) }) : null;
+  return action === "reset" && state.status === "idle" ? t("cannot.reset", { name }) : null;
 }
 
-// `help`, if given, is the last entry.
-export function openActions(timer, session, desk, help) {
-  const dialog = openDialog({ title: titleOf(session, timer), template: "actions" });
-  const list = dialog.find(".menu");
+// `openHelp`, if given, is the last entry.
+export function openActions(timer, session, commands, openHelp) {
   const state = session.state(timer);
-  const own = session.mayControl ? ["finish", "reset"] : [];
-  const changing = session.mayControl ? ["line", "edit"] : [];
-  own.concat(state.type === "stopwatch" ? ["laps"] : [], changing, ["share"]).forEach(addAction);
+  const dialog = openDialog({ title: titleOf(state, timer), template: "actions" });
+  const laps = state.type === "stopwatch" ? ["laps"] : [];
+  const actions = session.mayControl ? ["finish", "reset", ...laps, "message", "edit", "share"] : [...laps, "share"];
+  actions.forEach(addAction);
   addLink("display");
   if (session.mayControl) {
     addLink("control");
     addAction("remove");
   }
-  if (help !== undefined) {
-    addHelp();
+  if (openHelp !== undefined) {
+    addEntry(buttonWith(t("help.title"), () => {
+      closeDialog();
+      openHelp();
+    }), "?");
   }
   focusFirst(dialog);
 
   function addAction(action) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = t("action." + action);
+    const button = buttonWith(t("action." + action), (event) => { run(action, event); });
     button.setAttribute("data-action", action);
-    button.setAttribute("aria-disabled", String(whyNot(action, timer, session) !== null));
-    button.addEventListener("click", function (event) {
-      const why = session.state(timer) === undefined ? null : whyNot(action, timer, session);
-      if (why !== null) {
-        dialog.find(".message").textContent = why;
-        return;
-      }
-      closeDialog();
-      if (session.state(timer) !== undefined) {
-        ACTIONS[action](timer, session, desk, event);
-      }
-    });
-    add(button, KEYS[action]);
+    button.setAttribute("aria-disabled", String(whyUseless(action, timer, session) !== null));
+    addEntry(button, KEYS[action]);
+  }
+
+  function run(action, event) {
+    const isThere = session.state(timer) !== undefined;
+    const reason = isThere ? whyUseless(action, timer, session) : null;
+    if (reason !== null) {
+      dialog.find(".message").textContent = reason;
+      return;
+    }
+    closeDialog();
+    if (isThere) {
+      ACTIONS[action](timer, session, commands, event);
+    }
   }
 
   function addLink(view) {
     const link = document.createElement("a");
     link.href = linkTo(view, [timer], session.token);
     link.textContent = t("action." + view);
-    add(link, view === "display" ? "O" : undefined);
+    addEntry(link, KEYS[view]);
   }
 
-  function addHelp() {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = t("help.title");
-    button.addEventListener("click", function () {
-      closeDialog();
-      help();
-    });
-    add(button, "?");
-  }
-
-  function add(element, key) {
+  function addEntry(element, key) {
     const item = document.createElement("li");
     item.appendChild(element);
     if (key !== undefined) {
@@ -121,24 +117,27 @@ export function openActions(timer, session, desk, help) {
       hint.setAttribute("aria-hidden", "true");
       element.appendChild(hint);
     }
-    list.appendChild(item);
+    dialog.find(".menu").appendChild(item);
   }
-}
-
-export function isRun(state) {
-  return state !== undefined && (state.status === "running" || state.status === "paused");
 }
 
 // — inside —
 
-// What is asked is about the run that was seen when it was asked, whatever is started while the question stands.
-function sure(command, timer, session, desk, event) {
-  const name = titleOf(session, timer);
-  const seen = pressOf(event, session, timer).ifRun;
+function buttonWith(words, press) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = words;
+  button.addEventListener("click", press);
+  return button;
+}
+
+// The question is about the run that was on the screen when it was asked, whatever starts while it is open.
+function askBefore(command, timer, { session, commands, event }) {
+  const { ifRun } = pressFields(event, session, timer);
   confirm({
-    title: t("sure." + command, { name: name }),
-    question: t("sure." + command + "Why"),
-    yes: function () { return t("action." + command); },
-    go: function () { return desk.change(command, timer, {}, { ifRun: seen }); }
+    title: t("confirm." + command, { name: titleOf(session.state(timer), timer) }),
+    question: t("confirm." + command + "Why"),
+    yes: () => t("action." + command),
+    go: () => commands.change(command, timer, {}, { ifRun })
   });
 }

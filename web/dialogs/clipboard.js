@@ -1,18 +1,18 @@
-// To the clipboard, also where the browser keeps it to itself because there is no https.
+// Copies text, also where the browser keeps its clipboard from pages without https.
 
-// Resolves with whether it is there.
+// Resolves with whether the text was copied.
 export function copy(text) {
   if (navigator.clipboard && navigator.clipboard.writeText) {
-    return navigator.clipboard.writeText(text).then(function () { return true; }, function () { return copyOldWay(text); });
+    return navigator.clipboard.writeText(text).then(() => true, () => copyBySelection(text));
   }
-  return Promise.resolve(copyOldWay(text));
+  return Promise.resolve(copyBySelection(text));
 }
 
-function copyOldWay(text) {
-  const from = document.activeElement;
+function copyBySelection(text) {
+  const focused = document.activeElement;
   const area = document.createElement("textarea");
   area.value = text;
-  area.className = "heard";
+  area.className = "visually-hidden";
   area.setAttribute("aria-hidden", "true");
   (document.querySelector(".dialog") || document.body).appendChild(area);
   area.select();
@@ -23,6 +23,6 @@ function copyOldWay(text) {
     isDone = false;
   }
   area.remove();
-  from.focus();
+  focused.focus();
   return isDone;
 }

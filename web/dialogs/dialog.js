@@ -1,5 +1,5 @@
-// One dialog over the page at a time: the focus goes in, stays in, and comes back to where it was.
-// (Browsers of 2018 don't all know the element that does this.)
+// One dialog at a time over the page. The focus goes in, stays in, and comes back to where it was. (Browsers of 2018
+// don't all know the <dialog> element.)
 
 import { define, t, translate } from "../languages/language.js";
 import { markup } from "../shared/loader.js";
@@ -7,16 +7,16 @@ import { markup } from "../shared/loader.js";
 define({
   "dialog.close": "Close",
   "dialog.cancel": "Cancel",
-  "confirm.none": "Nothing is ticked. Tick what is meant, or cancel."
+  "confirm.none": "Nothing is selected. Select at least one timer, or cancel."
 });
 
 const FOCUSABLE = "a[href], button:not([disabled]), input:not([disabled]), select, textarea, [tabindex='0']";
 
-let open = null;
+let open = null; // {frame, from, closed}
 let templates = null;
 
-// On the page, since the focus is nowhere when what had it has gone.
-document.addEventListener("keydown", function (event) {
+// The document listens, because the focus is nowhere after the element that had it is gone.
+document.addEventListener("keydown", (event) => {
   if (open !== null) {
     pressKey(event);
   }
@@ -24,7 +24,7 @@ document.addEventListener("keydown", function (event) {
 
 // To be awaited once, before the first dialog.
 export function prepareDialogs() {
-  return markup("dialogs/dialogs.html").then(function (fragment) { templates = fragment; });
+  return markup("dialogs/dialogs.html").then((fragment) => { templates = fragment; });
 }
 
 // A copy of a template of dialogs.html, in the reader's language.
@@ -34,26 +34,26 @@ export function copyOf(id) {
   return copy;
 }
 
-// options: `title`, `template` (its id without "dialog-"), and `closed()` if wanted. Gives {find, close}.
-export function openDialog(options) {
+// options: `title`, `template` (its id without "dialog-"), and `closed()` if wanted. Returns {find, close, frame}.
+export function openDialog({ title, template, closed }) {
   closeDialog();
   const frame = copyOf("dialog").firstElementChild;
-  frame.querySelector("h2").textContent = options.title;
-  frame.querySelector(".dialog").classList.add(options.template);
-  frame.querySelector(".content").appendChild(copyOf("dialog-" + options.template));
+  frame.querySelector("h2").textContent = title;
+  frame.querySelector(".dialog").classList.add(template);
+  frame.querySelector(".content").appendChild(copyOf("dialog-" + template));
   frame.querySelector(".close").addEventListener("click", closeDialog);
-  frame.addEventListener("mousedown", function (event) {
+  frame.addEventListener("mousedown", (event) => {
     if (event.target === frame) {
       event.preventDefault();
       closeDialog();
     }
   });
-  open = { frame: frame, from: document.activeElement, closed: options.closed };
+  open = { frame, from: document.activeElement, closed };
   document.body.appendChild(frame);
-  shutOut(true);
-  return { find: function (selector) { return frame.querySelector(selector); }, close: closeThis, frame: frame };
+  disablePage(true);
+  return { find: (selector) => frame.querySelector(selector), close: closeThis, frame };
 
-  // What was asked here may be answered when another dialog is open.
+  // An answer may come when another dialog is open.
   function closeThis() {
     if (open !== null && open.frame === frame) {
       closeDialog();
@@ -61,23 +61,22 @@ export function openDialog(options) {
   }
 }
 
-// To be called when the dialog is filled: what a keyboard reaches first.
+// To be called when the dialog is filled.
 export function focusFirst(dialog, selector) {
-  const first = selector && dialog.find(selector) || dialog.find(".content").querySelector(FOCUSABLE) || dialog.find("h2");
-  first.focus();
+  const wanted = selector && dialog.find(selector);
+  (wanted || dialog.find(".content").querySelector(FOCUSABLE) || dialog.find("h2")).focus();
 }
 
 export function closeDialog() {
-  if (open === null) {
-    return;
-  }
-  const was = open;
-  open = null;
-  was.frame.remove();
-  shutOut(false);
-  focusAgain(was.from);
-  if (was.closed) {
-    was.closed();
+  if (open !== null) {
+    const { frame, from, closed } = open;
+    open = null;
+    frame.remove();
+    disablePage(false);
+    restoreFocus(from);
+    if (closed) {
+      closed();
+    }
   }
 }
 
@@ -85,22 +84,23 @@ export function isDialogOpen() {
   return open !== null;
 }
 
-// Asks before what can't be taken back. `choices`: [{value, words}], each to be ticked off, if wanted. Calls
-// `go(values)` on yes; its promise's refusal is shown and the dialog stays.
+// Asks before something that can't be undone. options: `title`, `question`, `yes(count)` for the words of the button,
+// `choices` [{value, words}] to select from, if wanted, and `go(values)`. When the promise of `go` rejects, the dialog
+// shows why and stays.
 export function confirm(options) {
   const dialog = openDialog({ title: options.title, template: "confirm" });
   const yes = dialog.find(".yes");
   dialog.find(".question").textContent = options.question;
-  const chosen = fillChoices(dialog, options, yes);
-  yes.textContent = options.yes(chosen().length);
+  const selected = fillChoices(dialog, options, yes);
+  yes.textContent = options.yes(selected().length);
   dialog.find(".no").addEventListener("click", closeDialog);
-  yes.addEventListener("click", function () {
-    const values = chosen();
+  yes.addEventListener("click", () => {
+    const values = selected();
     if (options.choices && values.length === 0) {
       dialog.find(".message").textContent = t("confirm.none");
       return;
     }
-    options.go(values).then(dialog.close, function (refusal) {
+    options.go(values).then(dialog.close, (refusal) => {
       dialog.find(".message").textContent = refusal.message;
     });
   });
@@ -109,9 +109,10 @@ export function confirm(options) {
 
 // — inside —
 
+// Returns a function for the selected values.
 function fillChoices(dialog, options, yes) {
   const list = dialog.find(".choices");
-  (options.choices || []).forEach(function (choice, index) {
+  (options.choices || []).forEach((choice, index) => {
     const item = document.createElement("li");
     const box = document.createElement("input");
     const label = document.createElement("label");
@@ -126,12 +127,11 @@ function fillChoices(dialog, options, yes) {
     list.appendChild(item);
   });
   list.hidden = !options.choices;
-  list.addEventListener("change", function () { yes.textContent = options.yes(chosen().length); });
-  return chosen;
+  list.addEventListener("change", () => { yes.textContent = options.yes(selected().length); });
+  return selected;
 
-  function chosen() {
-    return Array.from(list.querySelectorAll("input")).filter(function (box) { return box.checked; })
-      .map(function (box) { return box.value; });
+  function selected() {
+    return Array.from(list.querySelectorAll("input")).filter((box) => box.checked).map((box) => box.value);
   }
 }
 
@@ -146,23 +146,23 @@ function pressKey(event) {
 }
 
 function stayInside(event) {
-  const all = Array.from(open.frame.querySelectorAll(FOCUSABLE)).filter(function (element) {
-    return element.getClientRects().length > 0;
-  });
+  const all = Array.from(open.frame.querySelectorAll(FOCUSABLE))
+    .filter((element) => element.getClientRects().length > 0);
   const last = all[all.length - 1];
-  const isOut = event.shiftKey ? document.activeElement === all[0] || all.indexOf(document.activeElement) < 0 :
-    document.activeElement === last || !open.frame.contains(document.activeElement);
-  if (isOut) {
+  const active = document.activeElement;
+  const isLeaving = event.shiftKey ? active === all[0] || !all.includes(active) :
+    active === last || !open.frame.contains(active);
+  if (isLeaving) {
     event.preventDefault();
     (event.shiftKey ? last : all[0]).focus();
   }
 }
 
-// What is behind is not there, for a screen reader either.
-function shutOut(isOut) {
+// The page below the dialog, for screen readers too.
+function disablePage(isDisabled) {
   const view = document.getElementById("view");
-  document.body.classList.toggle("behind", isOut);
-  if (isOut) {
+  document.body.classList.toggle("has-dialog", isDisabled);
+  if (isDisabled) {
     view.setAttribute("aria-hidden", "true");
     view.setAttribute("inert", "");
   } else {
@@ -171,8 +171,8 @@ function shutOut(isOut) {
   }
 }
 
-// The button may be gone meanwhile, with its timer, or not be there to be seen.
-function focusAgain(element) {
+// The element may be gone by now, or hidden.
+function restoreFocus(element) {
   if (element && element !== document.body) {
     element.focus({ preventScroll: true });
   }

@@ -1,29 +1,31 @@
-// The keys, and how this device likes the page.
+// A dialog for the keyboard shortcuts and this device's settings of the page.
 
 import { closeDialog, focusFirst, openDialog } from "./dialog.js";
-import { areKeysOn, switchKeys } from "../shared/shortcuts.js";
-import { CHOSEN_IN, LANGUAGES, define, language, t } from "../languages/language.js";
+import { define, language, LANGUAGES, t } from "../languages/language.js";
+import { storeSetting } from "../shared/settings.js";
+import { areSingleKeysOn, turnSingleKeys } from "../shared/shortcuts.js";
 
 const NAMES = { en: "English", de: "Deutsch", es: "Español", fr: "Français", ar: "العربية" };
 
 define({
-  "help.title": "Keys and settings",
-  "help.keys": "Keys",
-  "help.singleKeys": "Keys without Ctrl work",
+  "help.title": "Shortcuts and settings",
+  "help.keys": "Keyboard shortcuts",
+  "help.singleKeys": "Use single-key shortcuts",
   "help.settings": "Settings",
   "help.language": "Language",
-  "help.use": "Use"
+  "help.apply": "Apply"
 });
 
+// `bindings` is what `listenToKeys` takes.
 export function openHelp(bindings) {
   const dialog = openDialog({ title: t("help.title"), template: "help" });
-  bindings.filter(function (binding) { return binding.shown.length > 0; })
-    .forEach(function (binding) { dialog.find("tbody").appendChild(rowOf(binding)); });
+  bindings.filter((binding) => binding.shown.length > 0)
+    .forEach((binding) => { dialog.find("tbody").appendChild(rowOf(binding)); });
   const box = dialog.find("#single-keys");
-  box.checked = areKeysOn();
-  box.addEventListener("change", function () { switchKeys(box.checked); });
+  box.checked = areSingleKeysOn();
+  box.addEventListener("change", () => { turnSingleKeys(box.checked); });
   const select = dialog.find("#language");
-  LANGUAGES.forEach(function (code) {
+  LANGUAGES.forEach((code) => {
     const option = document.createElement("option");
     option.value = code;
     option.lang = code;
@@ -31,17 +33,17 @@ export function openHelp(bindings) {
     option.selected = code === language();
     select.appendChild(option);
   });
-  dialog.find("form").addEventListener("submit", function (event) {
+  dialog.find("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    change(select.value);
+    useLanguage(select.value);
   });
   focusFirst(dialog, ".close");
 }
 
-// The page is made of words everywhere: it is loaded anew.
-function change(code) {
+// Every part of the page has words, so the page loads again.
+function useLanguage(code) {
   const here = new URL(location.href);
-  remember(code);
+  storeSetting("language", code);
   here.searchParams.delete("lang");
   closeDialog();
   if (here.href === location.href) {
@@ -51,20 +53,12 @@ function change(code) {
   }
 }
 
-function remember(code) {
-  try {
-    localStorage.setItem(CHOSEN_IN, code);
-  } catch (error) {
-    return; // the address still says it
-  }
-}
-
 function rowOf(binding) {
   const row = document.createElement("tr");
   const head = document.createElement("th");
   const words = document.createElement("td");
   head.scope = "row";
-  binding.shown.forEach(function (key) {
+  binding.shown.forEach((key) => {
     const cap = document.createElement("kbd");
     cap.textContent = key;
     cap.dir = "ltr";

@@ -1,11 +1,11 @@
-// The laps of a stopwatch, newest first, and as a file for a spreadsheet.
+// A dialog for the laps of a stopwatch, the newest first, which also copies them for a spreadsheet.
 
 import { copy } from "./clipboard.js";
 import { focusFirst, openDialog } from "./dialog.js";
 import { extremes, lapRows, lapsCSV, lapText } from "./laps.js";
 import { define, t } from "../languages/language.js";
-import { titleOf } from "./message.js";
-import { pressOf } from "../shared/press.js";
+import { pressFields } from "../shared/press.js";
+import { isRunning, lapsOf, titleOf } from "../shared/timer.js";
 
 define({
   "laps.title": "Laps",
@@ -19,53 +19,56 @@ define({
   "laps.press": "Lap",
   "laps.copy": "Copy as CSV",
   "laps.copied": { one: "Copied {n} lap.", other: "Copied {n} laps." },
-  "laps.notCopied": "The browser does not let this page copy."
+  "laps.notCopied": "The browser doesn't allow copying."
 });
 
-export function openLaps(timer, session, desk) {
+export function openLaps(timer, session, commands) {
+  const stops = [
+    session.on("timer", (event) => { refreshFor(event.state.timer); }),
+    session.on("removed", (event) => { refreshFor(event.timer); })
+  ];
   const dialog = openDialog({
-    title: t("laps.of", { name: titleOf(session, timer) }), template: "laps", closed: function () { stops.forEach(function (stop) { stop(); }); }
+    title: t("laps.of", { name: titleOf(session.state(timer), timer) }), template: "laps",
+    closed: () => { stops.forEach((stop) => { stop(); }); }
   });
-  dialog.find(".lap").addEventListener("click", function (event) {
+  dialog.find(".lap").addEventListener("click", (event) => {
     dialog.find(".message").textContent = "";
-    desk.change("lap", timer, {}, pressOf(event, session, timer)).catch(function (refusal) {
+    commands.change("lap", timer, {}, pressFields(event, session, timer)).catch((refusal) => {
       dialog.find(".message").textContent = refusal.message;
     });
   });
-  dialog.find(".copy").addEventListener("click", function () {
-    const laps = lapsOf(session, timer);
-    copy(lapsCSV(laps)).then(function (isDone) {
-      dialog.find(".told").textContent = isDone ? t("laps.copied", { n: laps.length }) : t("laps.notCopied");
+  dialog.find(".copy").addEventListener("click", () => {
+    const laps = lapsOf(session.state(timer));
+    copy(lapsCSV(laps)).then((isDone) => {
+      dialog.find(".report").textContent = isDone ? t("laps.copied", { n: laps.length }) : t("laps.notCopied");
     });
   });
-  const stops = [
-    session.on("timer", function (event) { return event.state.timer === timer ? refresh() : null; }),
-    session.on("removed", function (event) { return event.timer === timer ? refresh() : null; })
-  ];
   refresh();
   focusFirst(dialog, ".lap");
 
+  function refreshFor(name) {
+    if (name === timer) {
+      refresh();
+    }
+  }
+
   function refresh() {
-    const laps = lapsOf(session, timer);
+    const state = session.state(timer);
+    const laps = lapsOf(state);
     const focused = dialog.frame.contains(document.activeElement) ? document.activeElement : null;
-    dialog.find(".lap").hidden = !session.mayControl || !session.state(timer) || session.state(timer).status !== "running";
+    dialog.find(".lap").hidden = !session.mayControl || !isRunning(state);
     dialog.find(".copy").hidden = laps.length === 0;
     dialog.find(".none").hidden = laps.length > 0;
     dialog.find(".scroll").hidden = laps.length === 0;
-    fillLaps(dialog.find("tbody"), laps);
+    fillRows(dialog.find("tbody"), laps);
     if (focused !== null && focused.getClientRects().length === 0) {
-      focusFirst(dialog, "h2"); // what is hidden loses it
+      focusFirst(dialog, "h2"); // a hidden button loses the focus
     }
   }
 }
 
-export function lapsOf(session, timer) {
-  const state = session.state(timer);
-  return state && state.laps || [];
-}
-
-// Only rows that are not there yet are made: there may be a thousand.
-export function fillLaps(body, laps) {
+// Only missing rows are made: there may be a thousand.
+function fillRows(body, laps) {
   const rows = lapRows(laps);
   const best = extremes(rows);
   const isLonger = body.children.length <= rows.length &&
@@ -73,21 +76,19 @@ export function fillLaps(body, laps) {
   if (!isLonger) {
     body.textContent = "";
   }
-  rows.slice(body.children.length).forEach(function (row) { body.insertBefore(lapRow(row), body.firstChild); });
-  Array.from(body.children).forEach(function (row) {
+  rows.slice(body.children.length).forEach((row) => { body.insertBefore(rowOf(row), body.firstChild); });
+  Array.from(body.children).forEach((row) => {
     const number = Number(row.getAttribute("data-number"));
     mark(row, number === best.fastest ? "fastest" : number === best.slowest ? "slowest" : null);
   });
 }
 
-function lapRow(row) {
+function rowOf(row) {
   const element = document.createElement("tr");
   element.setAttribute("data-number", row.number);
   element.setAttribute("data-split", row.split);
-  [["th", row.number], ["td", lapText(row.lap)], ["td", lapText(row.split)]].forEach(function (cell) {
-    const made = document.createElement(cell[0]);
-    made.textContent = cell[1];
-    element.appendChild(made);
+  [["th", row.number], ["td", lapText(row.lap)], ["td", lapText(row.split)]].forEach(([name, text]) => {
+    element.appendChild(document.createElement(name)).textContent = text;
   });
   element.firstChild.scope = "row";
   return element;

@@ -1,58 +1,62 @@
-// Two links to a timer, one to look and one to control, each as text and as a QR code.
+// A dialog with two links to a timer, a view-only one and one for control, each as text and as a QR code.
 //
-// A link hands over the token that stands in it. Whoever has only a token that controls must not hand that over to
-// those who shall look, so this asks for another one.
+// A link hands over the token in it. A token for control must not reach people who may only view, so this page asks for
+// another token when it has no other.
 
-import { linkTo, socketURL } from "../shared/links.js";
+import { linkTo } from "../shared/links.js";
 import { copy } from "./clipboard.js";
 import { copyOf, focusFirst, openDialog } from "./dialog.js";
 import { define, t } from "../languages/language.js";
-import { titleOf } from "./message.js";
+import { socketURL } from "../shared/page.js";
 import { askRole } from "./role.js";
+import { titleOf } from "../shared/timer.js";
 
 define({
   "share.title": "Share {name}",
-  "share.view": "To look",
-  "share.viewHint": "For screens and for everybody who shall see the time.",
-  "share.viewOpen": "This server lets everybody control, so whoever opens this link may control too.",
-  "share.viewNeeds": "Your own token controls, so it does not go into this link. Make a token that only looks, on the server, and put it in here:",
-  "share.viewToken": "Token that looks",
-  "share.control": "To control",
-  "share.controlHint": "For those who shall start, pause and finish it. Give it to nobody else.",
-  "share.controlNeeds": "Your token only looks. Make one that controls, on the server, and put it in here:",
-  "share.controlToken": "Token that controls",
-  "share.make": "Make link",
+  "share.view": "View-only link",
+  "share.viewHint": "For screens, and for everyone who needs to see the time.",
+  "share.viewOpen": "On this server everyone has control, and so has anyone with this link.",
+  "share.viewNeeds": "Your token has control, so it isn't part of this link. " +
+    "Create a view-only token on the server, and enter it here:",
+  "share.viewToken": "View-only token",
+  "share.control": "Control link",
+  "share.controlHint": "For people who start, pause and finish the timer. Don't share it with anyone else.",
+  "share.controlNeeds": "Your token is view-only. Create a token with control on the server, and enter it here:",
+  "share.controlToken": "Token with control",
+  "share.create": "Create link",
   "share.copy": "Copy",
   "share.copied": "Copied.",
-  "share.notCopied": "The browser does not let this page copy. The address is selected: copy it by hand.",
+  "share.notCopied": "The browser doesn't allow copying. The link is selected: copy it with your keyboard.",
   "share.address": "Link",
-  "share.qr": "QR code of the link to look at {name}",
-  "share.qrControl": "QR code of the link that controls {name}",
+  "share.qr": "QR code of the view-only link to {name}",
+  "share.qrControl": "QR code of the control link to {name}",
   "share.noQR": "No QR code: {why}",
   "share.checking": "Checking…",
-  "share.unknown": "The server does not know this token.",
-  "share.controls": "This token controls. A link to look wants one with the role “view”.",
-  "share.looks": "This token only looks. A link that controls wants one with the role “control”.",
-  "share.others": "This token is held to other timers.",
-  "share.noAnswer": "The server did not answer. Try again.",
-  "share.local": "This page was opened on the server's own machine. On other devices these links work only with its address in the network."
+  "share.unknown": "The server doesn't know this token.",
+  "share.hasControl": "This token has control. A view-only link needs a token with the role “view”.",
+  "share.isViewOnly": "This token is view-only. A control link needs a token with the role “control”.",
+  "share.others": "This token is for other timers.",
+  "share.noAnswer": "The server didn't answer. Try again.",
+  "share.local": "You have opened this page on the server itself. " +
+    "For other devices, open it by the server's network address, and share that link."
 });
 
-const given = { view: null, control: null }; // tokens that were put in, for as long as the page is open
+const entered = { view: null, control: null }; // tokens that a person has entered, while the page is open
 
 export function openShare(timer, session) {
-  const dialog = openDialog({ title: t("share.title", { name: titleOf(session, timer) }), template: "share" });
-  dialog.find(".local").hidden = ["localhost", "127.0.0.1", "[::1]"].indexOf(location.hostname) < 0;
+  const name = titleOf(session.state(timer), timer);
+  const dialog = openDialog({ title: t("share.title", { name }), template: "share" });
+  dialog.find(".local").hidden = !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
   showControl();
   showView();
   focusFirst(dialog, "h2");
 
-  // Who controls without a token gives no token away.
+  // Without a token, the role is everyone's, and the link needs none.
   function showControl() {
     if (session.role === "control") {
       showLink("control", session.token);
     } else {
-      ask("control", "share.controlNeeds");
+      useEnteredToken("control", "share.controlNeeds");
     }
   }
 
@@ -60,61 +64,62 @@ export function openShare(timer, session) {
     if (session.role !== "control") {
       showLink("view", session.token);
     } else if (session.token === null) {
-      showOpen();
+      showOpenLink();
     } else {
-      askRole(socketURL(), null, timer).then(function (visitor) {
+      askRole(socketURL(), null, timer).then((visitor) => {
         if (visitor.role === "control") {
-          showOpen();
+          showOpenLink();
         } else if (visitor.maySee) {
           showLink("view", null);
         } else {
-          ask("view", "share.viewNeeds");
+          useEnteredToken("view", "share.viewNeeds");
         }
       });
     }
   }
 
-  function showOpen() {
+  function showOpenLink() {
     dialog.find(".link.view .hint").textContent = t("share.viewOpen");
     showLink("view", null);
   }
 
-  // The one that was put in for another timer may be held to that.
-  function ask(role, why) {
-    if (given[role] === null) {
-      askForToken(role, why);
+  // A token that was entered for another timer may be for that timer only.
+  function useEnteredToken(role, reason) {
+    const token = entered[role];
+    if (token === null) {
+      askForToken(role, reason);
       return;
     }
-    askRole(socketURL(), given[role], timer).then(function (holder) {
+    askRole(socketURL(), token, timer).then((holder) => {
       if (objection(role, holder) === null) {
-        showLink(role, given[role]);
+        showLink(role, token);
       } else {
-        askForToken(role, why);
+        askForToken(role, reason);
       }
     });
   }
 
-  function askForToken(role, why) {
-    const form = dialog.find(".link." + role + " .ask");
+  function askForToken(role, reason) {
+    const form = dialog.find(".link." + role + " .token-form");
     form.hidden = false;
-    form.querySelector(".why").textContent = t(why);
+    form.querySelector(".reason").textContent = t(reason);
     form.querySelector("code").textContent =
       "timersync token add --name " + role + "-" + randomWord() + " --role " + role + " --timer " + quoted(timer);
-    form.addEventListener("submit", function (event) {
+    form.addEventListener("submit", (event) => {
       event.preventDefault();
-      take(role, form);
+      check(role, form);
     });
   }
 
-  function take(role, form) {
+  function check(role, form) {
     const token = form.querySelector("input").value.trim();
-    const problem = form.querySelector(".message");
-    problem.textContent = t("share.checking");
-    askRole(socketURL(), token, timer).then(function (holder) {
-      const wrong = objection(role, holder);
-      problem.textContent = wrong === null ? "" : t(wrong);
-      if (wrong === null) {
-        given[role] = token;
+    const message = form.querySelector(".message");
+    message.textContent = t("share.checking");
+    askRole(socketURL(), token, timer).then((holder) => {
+      const problem = objection(role, holder);
+      message.textContent = problem === null ? "" : t(problem);
+      if (problem === null) {
+        entered[role] = token;
         form.hidden = true;
         showLink(role, token);
         dialog.find(".link." + role + " .address").focus();
@@ -131,30 +136,30 @@ export function openShare(timer, session) {
     const field = place.querySelector(".address");
     field.value = address;
     field.setAttribute("aria-label", t("share.address") + ": " + t("share." + role));
-    place.querySelector(".copy").addEventListener("click", function () {
-      copy(address).then(function (isDone) {
-        place.querySelector(".told").textContent = t(isDone ? "share.copied" : "share.notCopied");
+    field.addEventListener("focus", () => { field.select(); });
+    place.querySelector(".copy").addEventListener("click", () => {
+      copy(address).then((isDone) => {
+        place.querySelector(".report").textContent = t(isDone ? "share.copied" : "share.notCopied");
         if (!isDone) {
           field.select();
         }
       });
     });
-    field.addEventListener("focus", function () { field.select(); });
-    showCode(place.querySelector(".qr"), address, t(role === "view" ? "share.qr" : "share.qrControl", { name: titleOf(session, timer) }));
+    showCode(place.querySelector(".qr"), address, t(role === "view" ? "share.qr" : "share.qrControl", { name }));
   }
 
-  // As an image from the text that the server answers: an image runs no script, whatever is in it.
+  // The server's answer becomes an image, because an image runs no script, whatever it holds.
   function showCode(place, address, words) {
     const headers = session.token === null ? {} : { Authorization: "Bearer " + session.token };
-    fetch("api/qr", { method: "POST", headers: headers, body: JSON.stringify({ text: address }) }).then(function (answer) {
+    fetch("api/qr", { method: "POST", headers, body: JSON.stringify({ text: address }) }).then((answer) => {
       const isImage = answer.ok && /^image\/svg\+xml/.test(answer.headers.get("Content-Type") || "");
       return isImage ? answer.text() : Promise.reject(new Error(String(answer.status)));
-    }).then(function (svg) {
+    }).then((svg) => {
       const image = document.createElement("img");
       image.alt = words;
       image.src = "data:image/svg+xml," + encodeURIComponent(svg);
       place.appendChild(image);
-    }).catch(function (error) {
+    }).catch((error) => {
       place.classList.add("missing");
       place.textContent = t("share.noQR", { why: error.message });
     });
@@ -171,17 +176,17 @@ function objection(role, holder) {
     return "share.unknown";
   }
   if (holder.role !== role) {
-    return role === "view" ? "share.controls" : "share.looks";
+    return role === "view" ? "share.hasControl" : "share.isViewOnly";
   }
   return holder.maySee ? null : "share.others";
 }
 
-// Names of tokens are told apart on the server.
+// The names of tokens have to differ on the server.
 function randomWord() {
   return Math.random().toString(36).slice(2, 6);
 }
 
-// For a shell of the POSIX kind.
+// For a POSIX shell.
 function quoted(text) {
   return "'" + text.replace(/'/g, "'\\''") + "'";
 }

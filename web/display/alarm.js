@@ -1,19 +1,19 @@
-// Sound, speech and a shake on a display: loaded when they are wanted.
+// Sound, speech and vibration on a display. This module loads when they are wanted.
 
-import { page } from "../shared/page.js";
-import { Bell, inWords } from "./alerts.js";
-import { moments, onChange, session } from "./display.js";
+import { AlertScheduler, inWords } from "./alerts.js";
+import { alerts, onAlertsChange, session } from "./display.js";
 import { t } from "../languages/language.js";
+import { isOn } from "./options.js";
 import { setAttribute, setText } from "../shared/shell.js";
-import { Sound, shake, speak } from "./sound.js";
+import { Sound, speak, vibrate } from "./sound.js";
 
 const button = document.getElementById("sound");
 const sound = new Sound(showStatus);
-const bell = new Bell(session.sureNow.bind(session), reach);
+const scheduler = new AlertScheduler(session, signal);
 
 button.addEventListener("click", toggle);
 ["pointerdown", "keydown"].forEach((type) => { document.addEventListener(type, unblock); });
-onChange(plan);
+onAlertsChange(plan);
 if (isOn("sound")) {
   sound.turnOn();
 }
@@ -27,7 +27,7 @@ function toggle() {
   }
 }
 
-// Any touch of the page is what the browser was waiting for.
+// Browsers allow sound after any touch of the page.
 function unblock(event) {
   if (sound.status === "blocked" && event.target !== button) {
     sound.turnOn();
@@ -35,39 +35,36 @@ function unblock(event) {
 }
 
 function showStatus() {
+  const isBlocked = sound.status === "blocked";
   setAttribute(button, "aria-pressed", String(sound.status === "on"));
-  setText(button, t(sound.status === "blocked" ? "display.blocked" : "display.sound"));
-  document.body.classList.toggle("blocked", sound.status === "blocked");
+  setText(button, t(isBlocked ? "display.blocked" : "display.sound"));
+  document.body.classList.toggle("sound-blocked", isBlocked);
 }
 
 function plan() {
-  const all = moments();
+  const all = alerts();
   const now = session.now();
-  sound.plan(all.filter(isWarning).map((moment) => {
-    const state = moment.state;
-    return { key: [state.timer, state.revision, moment.left].join("/"), in: moment.at - now, kind: kindOf(moment) };
+  sound.plan(all.filter(isAudible).map((alert) => {
+    const { state, left, at } = alert;
+    return { key: [state.timer, state.revision, left].join("/"), in: at - now, kind: kindOf(alert) };
   }));
-  bell.plan(all);
+  scheduler.plan(all);
 }
 
-function reach(reached) {
-  const warnings = reached.filter(isWarning).map(kindOf);
-  if (warnings.length > 0 && sound.status === "on") {
-    shake(warnings.indexOf("zero") >= 0 ? "zero" : "warning");
+function signal(reached) {
+  const kinds = reached.filter(isAudible).map(kindOf);
+  if (kinds.length > 0 && sound.status === "on") {
+    vibrate(kinds.includes("zero") ? "zero" : "warning");
   }
   if (isOn("speech")) {
     reached.map(inWords).forEach(speak);
   }
 }
 
-function isWarning(moment) {
-  return moment.left === 0 || (moment.state.warnings || []).indexOf(moment.left) >= 0;
+function isAudible({ left, state }) {
+  return left === 0 || (state.warnings || []).includes(left);
 }
 
-function kindOf(moment) {
-  return moment.left === 0 ? "zero" : "warning";
-}
-
-function isOn(name) {
-  return page.options.has(name) && page.options.get(name) !== "0";
+function kindOf({ left }) {
+  return left === 0 ? "zero" : "warning";
 }

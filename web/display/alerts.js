@@ -1,10 +1,11 @@
-// What happens on the way of a countdown, and when.
+// The alerts on the way of a countdown.
 
 import { define, t } from "../languages/language.js";
+import { isRunning, titleOf } from "../shared/timer.js";
 
-const SPOKEN = [300, 60, 10, 0]; // seconds left that are worth a word
-const TRUE_FOR = 2; // seconds in which "one minute left" may still be said
-const DAY = 86400; // browsers wait for less than 25
+const SPOKEN = [300, 60, 10, 0]; // seconds left that are announced
+const TRUE_FOR = 2; // seconds in which "one minute left" is still true
+const DAY = 86400; // browsers wait for less than 25 days
 
 define({
   "alert.zero": "time is up",
@@ -12,74 +13,70 @@ define({
   "alert.seconds": { one: "{n} second left", other: "{n} seconds left" }
 });
 
-// {state, left, at, isSpoken} for each moment to come, the next one first. `at` is reckoned from
-// the state alone, on the server's clock, so that a late message moves nothing.
+// {state, left, at, isSpoken} for each alert to come, the next one first. `at` follows from the state alone, on the
+// server's clock, so that a late message moves no alert.
 export function upcoming(states, serverNow) {
-  return states.reduce((all, state) => all.concat(moments(state)), [])
-    .filter((moment) => moment.at > serverNow)
+  return [].concat(...states.map(alertsOf))
+    .filter((alert) => alert.at > serverNow)
     .sort((one, other) => one.at - other.at);
 }
 
-// Tells of moments as they come.
-export class Bell {
-  // `now()` on the server's clock. `reach(moments)`: those that have just come.
-  constructor(now, reach) {
-    this.now = now;
-    this.reach = reach;
-    this.moments = [];
-    this.reached = new Map(); // what → at
+export class AlertScheduler {
+  // Calls `onAlerts(alerts)` with those that have just come.
+  constructor(session, onAlerts) {
+    this.session = session;
+    this.onAlerts = onAlerts;
+    this.alerts = [];
+    this.reached = new Map(); // "left/timer" → at
   }
 
-  // These, from now on. What is due by now comes first: the state that the server tells at zero may
-  // be here before we have waited to the end, and it knows of no zero.
-  plan(moments) {
+  // Replaces the planned alerts. Those that are due come first: the server's state at zero, which has none, may be
+  // quicker than our timeout.
+  plan(alerts) {
     this.ring();
-    this.moments = moments;
+    this.alerts = alerts;
     this.wait();
   }
 
   // — inside —
 
   wait() {
-    clearTimeout(this.end);
-    if (this.moments.length > 0) {
-      const left = Math.min(this.moments[0].at - this.now(), DAY);
-      this.end = setTimeout(this.ring.bind(this), Math.ceil(left * 1000));
+    clearTimeout(this.timeout);
+    if (this.alerts.length > 0) {
+      const left = Math.min(this.alerts[0].at - this.session.certainNow(), DAY);
+      this.timeout = setTimeout(() => { this.ring(); }, Math.ceil(left * 1000));
     }
   }
 
   ring() {
-    const now = this.now();
-    const due = this.moments.filter((moment) => moment.at <= now);
-    this.moments = this.moments.slice(due.length);
-    const fresh = due.filter((moment) => {
-      const what = moment.left + "/" + moment.state.timer;
-      const isAgain = moment.at - this.reached.get(what) < 1; // the clock was set back
-      this.reached.set(what, moment.at);
-      return !isAgain && now - moment.at < TRUE_FOR;
+    const now = this.session.certainNow();
+    const due = this.alerts.filter((alert) => alert.at <= now);
+    this.alerts = this.alerts.slice(due.length);
+    const fresh = due.filter((alert) => {
+      const key = alert.left + "/" + alert.state.timer;
+      const isRepeated = alert.at - this.reached.get(key) < 1; // the clock was set back
+      this.reached.set(key, alert.at);
+      return !isRepeated && now - alert.at < TRUE_FOR;
     });
     if (fresh.length > 0) {
-      this.reach(fresh);
+      this.onAlerts(fresh);
     }
     this.wait();
   }
 }
 
-export function inWords(moment) {
-  const left = moment.left;
+export function inWords({ left, state }) {
   const words = left === 0 ? t("alert.zero")
     : left % 60 === 0 ? t("alert.minutes", { n: left / 60 }) : t("alert.seconds", { n: left });
-  return (moment.state.title || moment.state.timer) + ": " + words;
+  return titleOf(state, state.timer) + ": " + words;
 }
 
-function moments(state) {
-  if (state.type === "stopwatch" || state.status !== "running") {
+function alertsOf(state) {
+  if (state.type === "stopwatch" || !isRunning(state)) {
     return [];
   }
   const zero = state.lastElapsedTimeCalculatedAt + state.duration - state.elapsedTime;
-  return SPOKEN.concat(state.warnings || [])
-    .filter((left, index, all) => all.indexOf(left) === index && left < state.duration)
-    .map((left) => {
-      return { state: state, left: left, at: zero - left, isSpoken: SPOKEN.indexOf(left) >= 0 };
-    });
+  return Array.from(new Set(SPOKEN.concat(state.warnings || [])))
+    .filter((left) => left < state.duration)
+    .map((left) => ({ state, left, at: zero - left, isSpoken: SPOKEN.includes(left) }));
 }

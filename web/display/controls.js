@@ -1,97 +1,91 @@
-// A display's controls: loaded with the first movement, touch or key, seen for a while after
-// each, there all the time for who listens or tabs.
+// A display's controls. They load with the first movement, touch or key, and fade a while after each; a screen reader
+// and the Tab key always reach them.
 
-import { linkTo, page } from "../shared/links.js";
-import { sleepiness } from "./wake-lock.js";
 import { change } from "../client/changes.js";
-import { session, stages } from "./display.js";
+import { linkTo } from "../shared/links.js";
+import { whyNotAwake } from "./wake-lock.js";
+import { session, views } from "./display.js";
 import { age } from "../shared/freshness.js";
 import { define, t, translate } from "../languages/language.js";
 import { addModule, addStyle, fill } from "../shared/loader.js";
-import { pressedAt, pressOnce } from "../shared/press.js";
+import { isOn } from "./options.js";
+import { page } from "../shared/page.js";
+import { ignoreRepeats, pressedAt } from "../shared/press.js";
 import { refusalWords } from "../shared/refusals.js";
-import { Runs } from "../client/runs.js";
-import { tellOfSaving } from "../shared/saving.js";
+import { RunHistory } from "../client/runs.js";
+import { showSavingTrouble } from "../shared/saving.js";
 import { setAttribute, setText } from "../shared/shell.js";
+import { adjustment, isActive, primaryCommand, statusOf, titleOf } from "../shared/timer.js";
+import { primaryWords } from "../shared/timer-words.js";
 
-const SEEN_FOR = 4; // seconds
+const VISIBLE_FOR = 4; // seconds
 const MESSAGE_STAYS = 10;
-const PRIMARY = {
-  unknown: { command: "start", label: "display.stopwatch" },
-  idle: { command: "start", label: "display.start" },
-  running: { command: "pause", label: "display.pause" },
-  paused: { command: "resume", label: "display.resume" },
-  finished: { command: "start", label: "display.again" }
-};
-const NEEDS_RUN = ["subtract", "add", "finish"];
+const STEPS = { subtract: -60, add: 60 };
 
 define({
-  "display.tools": "This screen", "display.sound": "Sound", "display.blocked": "Tap to enable sound",
+  "display.tools": "This screen", "display.sound": "Sound", "display.blocked": "Tap to turn on sound",
   "display.fullscreen": "Full screen", "display.all": "All timers",
   "display.subtract": "−1 min", "display.add": "+1 min", "display.reset": "Reset", "display.finish": "Finish",
-  "display.start": "Start", "display.stopwatch": "Start as a stopwatch", "display.pause": "Pause",
-  "display.resume": "Resume", "display.again": "Start again",
-  "display.useless": "“{name}” is {status}: there is nothing to {verb}.",
-  "display.verb.subtract": "take from", "display.verb.add": "add to", "display.verb.reset": "reset",
-  "display.verb.finish": "finish", "status.unknown": "not started yet", "fresh.sync": "± {n} ms, synced {age} ago",
-  "awake.insecure": "This screen may fall asleep: to keep it awake takes https.",
-  "awake.unknown": "This screen may fall asleep: this browser can't keep it awake.",
-  "awake.refused": "This screen may fall asleep: the browser refuses to keep it awake."
+  "display.useless": "“{name}” is {status}. There is nothing to {verb}.",
+  "display.verb.subtract": "subtract from", "display.verb.add": "add to", "display.verb.reset": "reset",
+  "display.verb.finish": "finish", "status.unknown": "not started yet",
+  "freshness.sync": "± {n} ms, synced {age} ago",
+  "wakeLock.insecure": "This screen may turn off: keeping it on requires HTTPS.",
+  "wakeLock.unknown": "This screen may turn off: this browser can't keep it on.",
+  "wakeLock.refused": "This screen may turn off: the browser refused to keep it on."
 });
 
-const view = document.getElementById("view");
-const runs = new Runs(session);
-let unseen = null; // when the controls go away again
+const main = document.getElementById("view");
+const runs = new RunHistory(session);
+let fading = null; // the timeout after which the controls go
 let isByKeyboard = false;
 
-addStyle("display/controls.css").then(() => fill(view, "display/controls.html")).then(start);
+addStyle("display/controls.css").then(() => fill(main, "display/controls.html")).then(start);
 
 function start() {
-  const isReachedFor = document.activeElement === find("open");
-  find("open").remove();
-  translate(view);
-  openTools();
-  stages.forEach(addControls);
+  const opener = find("open-controls");
+  const hasFocus = document.activeElement === opener;
+  opener.remove();
+  translate(main);
+  setUpTools();
+  views.forEach(addControls);
   ["pointermove", "pointerdown", "touchstart", "keydown", "focusin"].forEach((type) => {
-    document.addEventListener(type, seen, { passive: true });
+    document.addEventListener(type, reveal, { passive: true });
   });
-  if (document.body.classList.contains("touched")) {
-    seen({ type: "keydown" }); // it may have been one
+  if (document.body.classList.contains("show-controls")) {
+    reveal({ type: "keydown" }); // it may have been a key
   }
-  if (isReachedFor) { // what is removed loses the focus
-    (view.querySelector("footer:not([hidden]) .primary") || find("all")).focus();
+  if (hasFocus) { // which is lost with the button
+    (main.querySelector("footer:not([hidden]) .primary") || find("all")).focus();
   }
 }
 
 // — the controls of one timer —
 
-function addControls(stage) {
+function addControls(view) {
   const template = document.getElementById("controls");
   const element = document.importNode(template.content, true).firstElementChild;
+  const primary = element.querySelector(".primary");
   const message = element.querySelector(".message");
-  let status = "unknown";
-  let messageEnd = null;
+  let messageTimeout = null;
   translate(element);
-  pressOnce(element.querySelector(".primary"));
-  stage.element.appendChild(element);
+  ignoreRepeats(primary);
+  view.element.appendChild(element);
   element.addEventListener("click", click);
   session.on("link", refresh);
-  session.watch(stage.name, (state) => {
-    status = state === null ? "unknown" : state.status;
-    refresh();
-  });
+  session.watch(view.name, refresh);
   refresh();
 
-  // A button that would be refused stays reachable: one that is disabled while it has the
-  // focus drops a keyboard user at the top of the page.
+  // A button that would be refused stays reachable: disabling the button with the focus would send a keyboard user to
+  // the top of the page.
   function refresh() {
-    const primary = element.querySelector(".primary");
+    const state = session.state(view.name);
     element.hidden = session.role !== "control";
-    setAttribute(element, "data-status", status);
-    setText(primary, t(PRIMARY[status].label));
-    setAttribute(primary, "data-command", PRIMARY[status].command);
+    setAttribute(element, "data-status", statusOf(state));
+    setText(primary, primaryWords(state));
+    setAttribute(primary, "data-command", primaryCommand(state));
     Array.from(element.querySelectorAll("button")).forEach((button) => {
-      const isUseful = session.mayControl && hasUse(button.dataset.command, status);
+      const isUseful = session.mayControl && hasUse(button.dataset.command, state);
       setAttribute(button, "aria-disabled", String(!isUseful));
     });
   }
@@ -101,97 +95,101 @@ function addControls(stage) {
     if (button === null) {
       return;
     }
-    const command = button.dataset.command;
-    say("");
-    if (session.mayControl && !hasUse(command, status)) {
-      say(t("display.useless", { name: stage.name, status: t("status." + status), verb: t("display.verb." + command) }));
+    const { command } = button.dataset;
+    const state = session.state(view.name);
+    showMessage("");
+    if (session.mayControl && !hasUse(command, state)) {
+      const status = t("status." + statusOf(state));
+      showMessage(t("display.useless", { name: view.name, status, verb: t("display.verb." + command) }));
     } else {
-      send(stage.name, command, { ifRun: runs.at(stage.name, pressedAt(event)) }).catch((refusal) => {
-        const state = session.state(stage.name);
-        say(refusalWords(refusal, state && state.title || stage.name, state));
+      send(view.name, command, runs.at(view.name, pressedAt(event))).catch((refusal) => {
+        const latest = session.state(view.name);
+        showMessage(refusalWords(refusal, titleOf(latest, view.name), latest));
       });
     }
   }
 
-  function say(words) {
-    clearTimeout(messageEnd);
+  function showMessage(words) {
+    clearTimeout(messageTimeout);
     message.textContent = words;
-    messageEnd = setTimeout(() => { message.textContent = ""; }, MESSAGE_STAYS * 1000);
+    messageTimeout = setTimeout(() => { message.textContent = ""; }, MESSAGE_STAYS * 1000);
   }
 }
 
-function hasUse(command, status) {
-  if (status === "unknown") {
+function hasUse(command, state) {
+  if (!state) {
     return command === "start";
   }
-  const isRun = status === "running" || status === "paused";
-  return command === "reset" ? status !== "idle" : isRun || NEEDS_RUN.indexOf(command) < 0;
+  if (command === "reset") {
+    return state.status !== "idle";
+  }
+  return isActive(state) || !["subtract", "add", "finish"].includes(command);
 }
 
-function send(name, command, fields) {
-  if (command !== "add" && command !== "subtract") {
-    return change(session.client, command, name, fields);
-  }
-  const adjust = session.state(name).type === "stopwatch" ? "addElapsedTime" : "addRemainingTime";
-  return change(session.client, adjust, name, Object.assign({ seconds: command === "add" ? 60 : -60, clamp: true }, fields));
+function send(name, button, run) {
+  const state = session.state(name);
+  const isStep = STEPS[button] !== undefined && state !== undefined;
+  const { command, fields } = isStep ? adjustment(state, STEPS[button]) : { command: button, fields: {} };
+  return change(session.client, command, name, Object.assign({ ifRun: run }, fields));
 }
 
 // — the tools of the screen —
 
-function openTools() {
+function setUpTools() {
   find("all").href = linkTo("dashboard", [], session.token);
   find("fullscreen").hidden = !document.fullscreenEnabled;
   find("fullscreen").addEventListener("click", () => {
-    const change = document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
-    change.catch(() => {});
+    const isFull = document.fullscreenElement !== null;
+    (isFull ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => {});
   });
-  tellOfSaving(session, find("saving"));
+  showSavingTrouble(session, find("saving"));
   session.on("clock", showTools);
   session.on("beat", showTools);
   showTools();
-  if (page.options.has("sound") || page.options.has("speech")) {
+  if (isOn("sound") || isOn("speech")) {
     addModule("display/alarm.js");
   } else {
-    find("sound").addEventListener("click", turnSound);
+    find("sound").addEventListener("click", loadAlarm);
   }
 }
 
-// The first press brings what makes the noise; from then on it listens itself.
-function turnSound() {
-  find("sound").removeEventListener("click", turnSound);
+// The first press loads the module for sound, which listens to the button from then on.
+function loadAlarm() {
+  find("sound").removeEventListener("click", loadAlarm);
   page.options.set("sound", "1");
   addModule("display/alarm.js");
 }
 
 function showTools() {
-  const why = sleepiness();
+  const reason = whyNotAwake();
   setText(find("sync"), agreement(session.clock));
-  find("awake").hidden = why === null;
-  setText(find("awake"), why === null ? "" : t(why));
+  find("wake-lock").hidden = reason === null;
+  setText(find("wake-lock"), reason === null ? "" : t(reason));
 }
 
-// Half the round trip is what the offset may be wrong by.
+// The offset is wrong by half the round trip at most.
 function agreement(clock) {
-  const milliseconds = Math.max(1, Math.ceil(clock.roundTrip * 500));
-  return clock.isSynced ? t("fresh.sync", { n: milliseconds, age: age(clock.monotonic() - clock.syncedAt) }) : "";
+  const n = Math.max(1, Math.ceil(clock.roundTrip * 500));
+  return clock.isSynced ? t("freshness.sync", { n, age: age(clock.monotonic() - clock.syncedAt) }) : "";
 }
 
-function seen(event) {
+function reveal(event) {
   if (event.type === "pointermove" && event.movementX === 0 && event.movementY === 0) {
-    return; // the page moved below the pointer
+    return; // the page has moved below the pointer
   }
   isByKeyboard = event.type === "keydown" || (isByKeyboard && event.type === "focusin");
-  document.body.classList.add("touched");
-  clearTimeout(unseen);
-  unseen = setTimeout(hide, SEEN_FOR * 1000);
+  document.body.classList.add("show-controls");
+  clearTimeout(fading);
+  fading = setTimeout(fade, VISIBLE_FOR * 1000);
 }
 
-// Not from under a pointer or the keyboard's focus.
-function hide() {
-  if (view.querySelector("nav:hover, footer:hover") !== null || (isByKeyboard && view.contains(document.activeElement))) {
-    unseen = setTimeout(hide, SEEN_FOR * 1000);
+// Not while a pointer or the keyboard's focus is on them.
+function fade() {
+  const isHovered = main.querySelector("nav:hover, footer:hover") !== null;
+  if (isHovered || (isByKeyboard && main.contains(document.activeElement))) {
+    fading = setTimeout(fade, VISIBLE_FOR * 1000);
   } else {
-    document.body.classList.remove("touched");
+    document.body.classList.remove("show-controls");
   }
 }
 

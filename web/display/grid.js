@@ -1,38 +1,33 @@
-// Several timers on one screen, side by side.
+// Arranges several timers on one screen.
 
-import { stages } from "./display.js";
+import { views } from "./display.js";
 
-const WIDE = 2.7; // what digits take for their height, with the air around them
+const WIDE = 2.7; // the width of digits for their height, with the space around them
 const HIGH = 1.8;
 
-const grid = document.getElementById("stages");
+const grid = document.getElementById("grid");
 
-// Sizes that differ by chance look like an order of rank: all take that of the smallest.
-stages.forEach((stage) => {
-  const fit = stage.fit;
-  stage.fit = (state) => {
-    fit.call(stage, state);
-    even();
-  };
-});
+views.forEach((view) => { view.onFit = equalize; });
 arrange();
 window.addEventListener("resize", arrange);
 
 // As many columns as make the digits largest.
 function arrange() {
-  const width = grid.clientWidth;
-  const height = grid.clientHeight;
-  const count = stages.length;
-  const sizes = stages.map((_, index) => Math.min(width / (index + 1) / WIDE, height / Math.ceil(count / (index + 1)) / HIGH));
-  const columns = sizes.indexOf(Math.max.apply(null, sizes)) + 1;
+  const { clientWidth, clientHeight } = grid;
+  const count = views.length;
+  const sizes = views.map((_, index) => {
+    return Math.min(clientWidth / (index + 1) / WIDE, clientHeight / Math.ceil(count / (index + 1)) / HIGH);
+  });
+  const columns = sizes.indexOf(Math.max(...sizes)) + 1;
   const rows = Math.ceil(count / columns);
   grid.style.gridTemplate = "repeat(" + rows + ", minmax(0, 1fr)) / repeat(" + columns + ", minmax(0, 1fr))";
-  grid.style.setProperty("--unit", Math.min(width / columns, height / rows) / 100 + "px");
-  stages.forEach((stage) => { stage.fit(); });
+  grid.style.setProperty("--unit", Math.min(clientWidth / columns, clientHeight / rows) / 100 + "px");
+  views.forEach((view) => { view.fit(); });
 }
 
-function even() {
-  const shown = stages.filter((stage) => !stage.digits.hidden);
-  const size = Math.min.apply(null, shown.map((stage) => stage.size)) + "px";
-  shown.filter((stage) => stage.digits.style.fontSize !== size).forEach((stage) => { stage.digits.style.fontSize = size; });
+// All timers take the smallest size: sizes that differ by chance would look like a ranking.
+function equalize() {
+  const shown = views.filter((view) => !view.digits.hidden);
+  const size = Math.min(...shown.map((view) => view.size)) + "px";
+  shown.filter((view) => view.digits.style.fontSize !== size).forEach((view) => { view.digits.style.fontSize = size; });
 }

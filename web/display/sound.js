@@ -1,26 +1,30 @@
-// Tones, words and a shake at the moments of a countdown. Tones are given to the audio clock
-// ahead of time, so that neither a busy page nor a late message can delay them.
+// Tones, speech and vibration. The audio clock gets its tones ahead of time, so that neither a busy page nor a late
+// message delays them.
 
-const AHEAD = 600; // seconds: a hidden page may not be asked again for long
+const AHEAD = 600; // seconds; a hidden page may not run for long
 const TONES = {
   warning: [{ hertz: 880, from: 0, length: 0.12 }, { hertz: 880, from: 0.2, length: 0.12 }],
-  zero: [{ hertz: 988, from: 0, length: 0.25 }, { hertz: 784, from: 0.3, length: 0.25 }, { hertz: 659, from: 0.6, length: 0.7 }]
+  zero: [
+    { hertz: 988, from: 0, length: 0.25 },
+    { hertz: 784, from: 0.3, length: 0.25 },
+    { hertz: 659, from: 0.6, length: 0.7 }
+  ]
 };
 const LATE = 0.5; // seconds that the audio clock may be behind
 const Context = window.AudioContext || window.webkitAudioContext;
-const SHAKES = { warning: [120, 80, 120], zero: [400, 150, 400, 150, 400] }; // milliseconds
+const VIBRATIONS = { warning: [120, 80, 120], zero: [400, 150, 400, 150, 400] }; // milliseconds
 
 export class Sound {
-  // `changed()` whenever `status` did.
-  constructor(changed) {
-    this.changed = changed;
+  // Calls `onChange()` when `status` has changed.
+  constructor(onChange) {
+    this.onChange = onChange;
     this.audio = null;
     this.planned = new Map(); // key → {due, tones}
-    this.sounded = new Set(); // keys: a clock that is set back a little brings no moment twice
+    this.sounded = new Set(); // keys: a clock that is set back a little repeats no alert
     this.wanted = [];
   }
 
-  // "off" · "blocked" until somebody touches the page · "on" · "none": no audio here
+  // "off" · "blocked" until somebody touches the page · "on" · "none" without audio
   get status() {
     if (!Context) {
       return "none";
@@ -28,16 +32,16 @@ export class Sound {
     return this.audio === null ? "off" : this.audio.state === "running" ? "on" : "blocked";
   }
 
-  // Browsers let no page make noise that nobody has touched.
+  // Browsers block the sound of a page that nobody has touched.
   turnOn() {
     if (this.status === "none") {
       return;
     }
     if (this.audio === null) {
       this.audio = new Context();
-      this.audio.onstatechange = this.refresh.bind(this);
+      this.audio.onstatechange = () => { this.refresh(); };
     }
-    this.audio.resume().then(this.refresh.bind(this), () => {});
+    this.audio.resume().then(() => { this.refresh(); }, () => {});
     this.refresh();
   }
 
@@ -47,16 +51,14 @@ export class Sound {
       this.audio.onstatechange = null;
       this.audio.close();
       this.audio = null;
-      this.changed();
+      this.onChange();
     }
   }
 
-  // moments: {key, in, kind} with `in` the seconds from now and `kind` "warning" or "zero".
-  plan(moments) {
+  // alerts: [{key, in, kind}], where `in` is in seconds and `kind` is "warning" or "zero".
+  plan(alerts) {
     const now = performance.now() / 1000;
-    this.wanted = moments.map((moment) => {
-      return { key: moment.key, kind: moment.kind, due: now + moment.in };
-    });
+    this.wanted = alerts.map((alert) => ({ key: alert.key, kind: alert.kind, due: now + alert.in }));
     this.schedule();
   }
 
@@ -68,7 +70,7 @@ export class Sound {
     }
     this.cancelAll();
     this.schedule();
-    this.changed();
+    this.onChange();
   }
 
   schedule() {
@@ -77,11 +79,10 @@ export class Sound {
     }
     const now = performance.now() / 1000;
     this.cancelAll();
-    this.wanted.forEach((moment) => {
-      const wait = moment.due - now;
-      if (wait > 0 && wait < AHEAD && !this.sounded.has(moment.key)) {
-        const tones = this.play(TONES[moment.kind], this.audio.currentTime + wait);
-        this.planned.set(moment.key, { due: moment.due, tones: tones });
+    this.wanted.forEach(({ key, kind, due }) => {
+      const wait = due - now;
+      if (wait > 0 && wait < AHEAD && !this.sounded.has(key)) {
+        this.planned.set(key, { due, tones: this.play(TONES[kind], this.audio.currentTime + wait) });
       }
     });
   }
@@ -101,33 +102,32 @@ export class Sound {
       volume.connect(audio.destination);
       source.start(from);
       source.stop(from + tone.length);
-      return { source: source, from: from };
+      return { source, from };
     });
   }
 
-  // What is due sounds to its end, though the audio clock may not be there yet.
+  // Tones that are due sound to their end, though the audio clock may be behind.
   cancelAll() {
     const now = performance.now() / 1000;
     const latest = this.audio.currentTime + LATE;
-    const sounded = this.sounded;
     this.planned.forEach(({ due, tones }, key) => {
       if (due > now || tones[0].from > latest) {
         tones.forEach((tone) => { tone.source.disconnect(); });
       } else {
-        sounded.add(key);
+        this.sounded.add(key);
       }
     });
     this.planned.clear();
   }
 }
 
-export function shake(kind) {
+export function vibrate(kind) {
   if (navigator.vibrate) {
-    navigator.vibrate(SHAKES[kind]);
+    navigator.vibrate(VIBRATIONS[kind]);
   }
 }
 
-// Words aloud, in the page's language.
+// Reads words aloud, in the page's language.
 export function speak(words) {
   if (!window.speechSynthesis) {
     return;

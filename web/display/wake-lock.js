@@ -1,24 +1,23 @@
-// A wall display must not fall asleep. Browsers allow that on localhost and over https only, and
-// may refuse; then the screen says so.
+// Keeps the screen on, where the browser allows it.
 
-let why = null;
+let reason = null;
 
-// A key of language.js for why this screen may fall asleep; null while it is kept awake.
-export function sleepiness() {
-  return why;
+// Why this screen may turn off, as a key of words; null while it is kept on.
+export function whyNotAwake() {
+  return reason;
 }
 
 export function keepAwake() {
   if (!navigator.wakeLock) {
-    why = window.isSecureContext ? "awake.unknown" : "awake.insecure";
+    reason = window.isSecureContext ? "wakeLock.unknown" : "wakeLock.insecure";
     return;
   }
-  document.addEventListener("visibilitychange", ask); // the lock is gone while the page is hidden
-  ask();
+  document.addEventListener("visibilitychange", request); // a hidden page loses the lock
+  request();
 }
 
-function ask() {
+function request() {
   if (document.visibilityState === "visible") {
-    navigator.wakeLock.request("screen").then(() => { why = null; }, () => { why = "awake.refused"; });
+    navigator.wakeLock.request("screen").then(() => { reason = null; }, () => { reason = "wakeLock.refused"; });
   }
 }

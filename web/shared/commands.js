@@ -1,120 +1,121 @@
-// What a person changes from here: each change in words, and the way back from the last one.
+// Sends a person's commands, says in words what each has done, and undoes the last one.
 
 import { isAboutRun } from "../client/changes.js";
+import { runOf } from "../client/runs.js";
 import { define, t } from "../languages/language.js";
 import { refusalWords } from "./refusals.js";
-import { runOf } from "../client/runs.js";
+import { isActive, titleOf } from "./timer.js";
 import { opposite } from "./undo.js";
 
 define({
-  "did.start": "Started {name}.",
-  "did.pause": "Paused {name}.",
-  "did.resume": "{name} goes on.",
-  "did.finish": "Finished {name}.",
-  "did.finishAll": { one: "Finished {n} timer.", other: "Finished {n} timers." },
-  "did.reset": "Reset {name}.",
-  "did.addRemainingTime": "Changed the time of {name}.",
-  "did.addElapsedTime": "Changed the time of {name}.",
-  "did.remove": "Removed {name}.",
-  "did.update": "Changed {name}.",
-  "did.message": "The message of {name} is on its screens.",
-  "did.messageCleared": "Took the message of {name} away.",
-  "did.flash": "Flashed the screens of {name}.",
-  "did.blackout": "The screens of {name} are dark.",
-  "did.light": "The screens of {name} are lit again.",
-  "did.lap": "Lap of {name}.",
-  "did.final": "{what} This can't be undone.",
+  "done.start": "Started {name}.",
+  "done.pause": "Paused {name}.",
+  "done.resume": "Resumed {name}.",
+  "done.finish": "Finished {name}.",
+  "done.finishAll": { one: "Finished {n} timer.", other: "Finished {n} timers." },
+  "done.reset": "Reset {name}.",
+  "done.addRemainingTime": "Changed the time of {name}.",
+  "done.addElapsedTime": "Changed the time of {name}.",
+  "done.remove": "Removed {name}.",
+  "done.update": "Updated {name}.",
+  "done.message": "Message sent to the screens of {name}.",
+  "done.messageCleared": "Cleared the message of {name}.",
+  "done.flash": "Flashed the screens of {name}.",
+  "done.blackout": "Blacked out the screens of {name}.",
+  "done.none": "Ended the blackout of {name}.",
+  "done.lap": "Recorded a lap of {name}.",
+  "done.final": "{what} This can't be undone.",
   "undo.done": "Undone: {what}",
-  "undo.nothing": "There is nothing to undo.",
-  "undo.movedOn": "{name} has changed since, so nothing was undone."
+  "undo.nothing": "Nothing to undo.",
+  "undo.changed": "{name} has changed since then. Nothing was undone."
 });
 
-// Nothing is wrong with what was wished: it may be wished again.
-const PASSING = ["offline", "noAnswer", "rateLimited", "storageFailed", "shuttingDown"];
+// After these, the same command may succeed later.
+const TEMPORARY = ["offline", "noAnswer", "rateLimited", "storageFailed", "shuttingDown"];
 
-export class Desk {
-  // `told({words, canUndo})` is called after each change.
-  constructor(session, told) {
+export class Commands {
+  // Calls `onReport({words, canUndo})` after each command.
+  constructor(session, onReport) {
     this.session = session;
-    this.told = told;
-    this.last = null; // {timer, name, revision, run, words, opposite}, or null when there is no way back
-    this.ownRevision = null; // that of the latest state that came of a change from here
+    this.onReport = onReport;
+    this.last = null; // {timer, title, revision, run, words, opposite}; null while nothing can be undone
+    this.ownRevision = null; // of the latest state that a command from here has made
   }
 
-  // Resolves with the reply; rejects with an Error whose message is for the person. `press`: see pressOf.
+  // Resolves with the reply; rejects with an Error whose message is for the person. `press`: see pressFields.
   change(command, timer, fields, press) {
-    const desk = this;
     const before = this.session.state(timer);
     const sent = Object.assign({}, fields, press, command === "remove" ? { at: undefined } : {});
     if (!isAboutRun(command)) {
       delete sent.ifRun;
     }
-    return this.session.change(command, timer, sent).then(function (reply) {
-      desk.remember(command, timer, fields || {}, before, reply.timer);
+    return this.session.change(command, timer, sent).then((reply) => {
+      this.remember({ command, timer, fields: fields || {} }, before, reply.timer);
       return reply;
-    }, function (refusal) { throw desk.inWords(refusal, timer, before); });
+    }, (refusal) => { throw this.errorFor(refusal, timer, before); });
   }
 
-  // Those of these states that were seen; in one step when these are all that run. One that has come to its end meanwhile
-  // is fine, one that was started again is told.
+  // Finishes these states' runs, in one step when no other timer is active. A run that has ended meanwhile is fine; the
+  // report names a timer that was started again.
   finishMany(states) {
-    const desk = this;
-    const change = this.isAllThatRun(states) ?
-      this.session.change("finishAll", undefined).then(function (reply) { return reply.timers.map(function () { return null; }); }) :
-      Promise.all(states.map(this.finishOne, this));
-    return change.then(function (ends) {
-      const done = ends.filter(function (words) { return words === null; });
-      desk.last = null;
-      desk.tell([t("did.final", { what: t("did.finishAll", { n: done.length }) })].concat(ends).filter(Boolean).join(" "));
-    }, function (refusal) { throw desk.inWords(refusal); });
+    const change = this.areAllActive(states) ?
+      this.session.change("finishAll", undefined).then((reply) => reply.timers.map(() => null)) :
+      Promise.all(states.map((state) => this.finishOne(state)));
+    return change.then((results) => {
+      const count = results.filter((words) => words === null).length;
+      const done = t("done.final", { what: t("done.finishAll", { n: count }) });
+      this.last = null;
+      this.report([done].concat(results).filter(Boolean).join(" "));
+    }, (refusal) => { throw this.errorFor(refusal); });
   }
 
   get canUndo() {
-    return this.last !== null && !this.last.isOnItsWay;
+    return this.last !== null && !this.last.isBeingUndone;
   }
 
-  // Never another's change: the server refuses when the timer has moved on.
+  // The server refuses this when the timer has changed since: nobody undoes another's change.
   undo() {
-    const desk = this;
     const last = this.last;
     if (!this.canUndo) {
-      this.tell(t("undo.nothing"));
+      this.report(t("undo.nothing"));
       return Promise.resolve();
     }
-    last.isOnItsWay = true;
-    const isGuarded = isAboutRun(last.opposite.command);
-    const fields = Object.assign({ ifRevision: last.revision }, isGuarded ? { ifRun: last.run } : {}, last.opposite.fields);
-    return this.session.change(last.opposite.command, last.timer, fields).then(function (reply) {
-      desk.ownRevision = reply.timer ? reply.timer.revision : null;
-      desk.settle(last, false);
-      desk.tell(t("undo.done", { what: last.words }));
-    }, function (refusal) {
-      const hasMoved = ["revisionMismatch", "runMismatch", "unknownTimer"].indexOf(refusal.code) >= 0;
-      desk.settle(last, PASSING.indexOf(refusal.code) >= 0);
-      desk.tell(hasMoved ? t("undo.movedOn", { name: last.name }) : refusalWords(refusal));
+    const { command, fields } = last.opposite;
+    const conditions = Object.assign({ ifRevision: last.revision }, isAboutRun(command) ? { ifRun: last.run } : {});
+    last.isBeingUndone = true;
+    return this.session.change(command, last.timer, Object.assign(conditions, fields)).then((reply) => {
+      this.ownRevision = reply.timer ? reply.timer.revision : null;
+      this.endUndo(last, false);
+      this.report(t("undo.done", { what: last.words }));
+    }, (refusal) => {
+      const hasChanged = ["revisionMismatch", "runMismatch", "unknownTimer"].includes(refusal.code);
+      this.endUndo(last, TEMPORARY.includes(refusal.code));
+      this.report(hasChanged ? t("undo.changed", { name: last.title }) : refusalWords(refusal));
     });
   }
 
-  // Whether a state came of a change from here, which has been told already.
+  // Whether a command from here has made this state, which is then reported already.
   isOwn(state) {
     return state.revision === this.ownRevision;
   }
 
+  report(words) {
+    this.onReport({ words, canUndo: this.canUndo });
+  }
+
   // — inside —
 
-  isAllThatRun(states) {
-    return this.session.states().every(function (state) {
-      const isRun = state.status === "running" || state.status === "paused";
-      return !isRun || states.some(function (seen) { return seen.timer === state.timer && seen.run === state.run; });
+  areAllActive(states) {
+    return this.session.states().filter(isActive).every((state) => {
+      return states.some((seen) => seen.timer === state.timer && seen.run === state.run);
     });
   }
 
-  // Null when it is done, else why not; without a word when there was nothing left to do.
+  // Resolves with null when the run was finished, with "" when it had ended already, and otherwise with the reason.
   finishOne(seen) {
-    const desk = this;
-    return this.session.change("finish", seen.timer, { ifRun: runOf(seen) }).then(function () { return null; }, function (refusal) {
+    return this.session.change("finish", seen.timer, { ifRun: runOf(seen) }).then(() => null, (refusal) => {
       if (refusal.code === "runMismatch") {
-        return desk.inWords(refusal, seen.timer, seen).message;
+        return this.errorFor(refusal, seen.timer, seen).message;
       }
       if (refusal.code !== "timerHasNotStarted" && refusal.code !== "unknownTimer") {
         throw refusal;
@@ -123,46 +124,34 @@ export class Desk {
     });
   }
 
-  remember(command, timer, fields, before, after) {
-    const words = t(deed(command, fields), { name: this.nameOf(timer, before, after) });
-    this.ownRevision = after ? after.revision : null;
+  remember({ command, timer, fields }, before, after) {
+    const title = titleOf(after, titleOf(before, timer));
+    const words = t(wordsKey(command, fields), { name: title });
     const back = opposite(command, fields, before, after);
-    this.last = back === null ? null : {
-      timer: timer, revision: after.revision, run: runOf(after), words: words, opposite: back, name: this.nameOf(timer, before, after)
-    };
-    this.tell(back !== null || isOverByItself(command, fields) ? words : t("did.final", { what: words }));
+    const isFlash = command === "signal" && fields.signal === "flash"; // it ends by itself
+    this.ownRevision = after ? after.revision : null;
+    this.last = back === null ? null :
+      { timer, title, words, opposite: back, revision: after.revision, run: runOf(after) };
+    this.report(back !== null || isFlash ? words : t("done.final", { what: words }));
   }
 
-  // Another change may have taken its place meanwhile.
-  settle(undone, mayBeTriedAgain) {
-    undone.isOnItsWay = false;
-    if (!mayBeTriedAgain && this.last === undone) {
+  // Another command may be the last one by now.
+  endUndo(undone, mayRetry) {
+    undone.isBeingUndone = false;
+    if (!mayRetry && this.last === undone) {
       this.last = null;
     }
   }
 
-  tell(words) {
-    this.told({ words: words, canUndo: this.canUndo });
-  }
-
-  nameOf(timer, before, after) {
-    return after && after.title || before && before.title || timer;
-  }
-
-  inWords(refusal, timer, before) {
-    const error = new Error(refusalWords(refusal, this.nameOf(timer, before), this.session.state(timer)));
-    error.code = refusal.code;
-    return error;
+  errorFor(refusal, timer, before) {
+    const words = refusalWords(refusal, titleOf(before, timer), this.session.state(timer));
+    return Object.assign(new Error(words), { code: refusal.code });
   }
 }
 
-function isOverByItself(command, fields) {
-  return command === "signal" && fields.signal === "flash";
-}
-
-function deed(command, fields) {
+function wordsKey(command, fields) {
   if (command === "message") {
-    return fields.text ? "did.message" : "did.messageCleared";
+    return fields.text ? "done.message" : "done.messageCleared";
   }
-  return command === "signal" ? { flash: "did.flash", blackout: "did.blackout", none: "did.light" }[fields.signal] : "did." + command;
+  return "done." + (command === "signal" ? fields.signal : command);
 }

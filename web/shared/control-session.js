@@ -1,19 +1,17 @@
-// A page's tie to the server that asks for changes, too.
+// A session that also sends changes.
 
-import { Runs } from "../client/runs.js";
 import { TimerSync } from "../timersync.js";
-import { Watch } from "./session.js";
+import { RunHistory } from "../client/runs.js";
+import { Session } from "./session.js";
 
-export { withoutGoingBack } from "./session.js";
-
-export class Session extends Watch {
+export class ControlSession extends Session {
   // `timers`: names, or "*".
   constructor(timers) {
     super(TimerSync, timers);
-    this.runs = new Runs(this);
+    this.runs = new RunHistory(this);
   }
 
-  // What clocks on walls show at an instant of the server's clock.
+  // The wall time at an instant of the server's clock.
   wallTime(instant) {
     return instant === null ? null : instant + this.client.wallOffset;
   }
@@ -22,7 +20,7 @@ export class Session extends Watch {
     return Array.from(this.client.timers.values());
   }
 
-  // A press. Resolves with the reply, rejects with a Refusal, whose message is for people.
+  // Resolves with the reply, rejects with a Refusal, whose message is for people.
   change(command, timer, fields) {
     return this.client.change(command, timer, fields || {});
   }

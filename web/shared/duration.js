@@ -1,18 +1,18 @@
-// What people type for a length of time, or for a time of day until which to count. No DOM; time is an argument.
-// Every Error's message is for the person who typed, and says what would be right.
+// Durations as people type them, and times of day until which to count. This file has no DOM, and time is an argument.
+// Each Error's message is for the person who typed, and says what would be right.
 
 import { define, t } from "../languages/language.js";
 
 define({
-  "duration.bad": "“{typed}” is no duration. Write 5m, 1:30:00, 90 or 1h30m; or until 20:30.",
-  "duration.negative": "“{typed}” is less than nothing. Write a duration without a sign: 5m.",
-  "duration.comma": "“{typed}” has a comma. Write a point: 1.5h.",
-  "duration.unit": "“{typed}” could mean two things. Name the last unit too: 1h30m.",
-  "duration.colons": "“{typed}” is no duration. After a colon come two digits, 00 to 59: 1:30 or 1:30:00.",
-  "duration.range": "A countdown lasts more than no time and at most 365 days: 1s to 8760h.",
-  "duration.until": "“{typed}” is no time of day. Write until 20:30, or until 8:30 pm.",
-  "duration.noClock": "The server's clock is not known yet. Try again in a moment, or write a duration: 5m.",
-  "duration.timeOfDay": "There is no “{typed}” on a clock. Write a time from 0:00 to 23:59: until 20:30."
+  "duration.bad": "“{typed}” isn't a duration. Enter 5m, 1:30:00, 90 or 1h30m, or until 20:30.",
+  "duration.negative": "“{typed}” is negative. Enter a duration without a sign, such as 5m.",
+  "duration.comma": "“{typed}” has a decimal comma. Use a point: 1.5h.",
+  "duration.unit": "“{typed}” is ambiguous. Add the last unit: 1h30m.",
+  "duration.colons": "“{typed}” isn't a duration. After a colon, enter two digits from 00 to 59: 1:30 or 1:30:00.",
+  "duration.range": "A countdown must be longer than zero and at most 365 days (8760h).",
+  "duration.until": "“{typed}” isn't a time of day. Enter until 20:30, or until 8:30 pm.",
+  "duration.noClock": "The server's clock isn't known yet. Try again in a moment, or enter a duration such as 5m.",
+  "duration.timeOfDay": "“{typed}” isn't a time of day. Enter a time from 0:00 to 23:59, such as until 20:30."
 });
 
 const LONGEST_SECONDS = 31536000;
@@ -25,11 +25,11 @@ const UNITS = new RegExp("^(?:" + NUMBER + " *" + HOURS + ")?" +
   " *(?:" + NUMBER + " *" + MINUTES + ")?" + " *(?:" + NUMBER + " *" + SECONDS + ")?$");
 const LACKS_UNIT = new RegExp("^[0-9.]+ *(?:" + HOURS + "|" + MINUTES + ") *[0-9.]+$");
 
-// "5m", "1:30:00", "90", "1h30m" in seconds; null for nothing, which asks for a stopwatch. "until 20:30" is the time
-// left to that time of day where the viewer is, reckoned from `now`, the server's wall time, since this device's clock may
-// be wrong.
+// "5m", "1:30:00", "90" and "1h30m" in seconds; null for an empty text, which asks for a stopwatch. "until 20:30" is
+// the time left until then in the viewer's time zone, counted from `now`, the server's wall time: this device's clock
+// may be wrong.
 export function parseDuration(typed, now) {
-  const text = tidy(typed);
+  const text = normalized(typed);
   if (text === "") {
     return null;
   }
@@ -37,17 +37,17 @@ export function parseDuration(typed, now) {
   if (until !== null) {
     return secondsUntil(until[1], now);
   }
-  return within(firstOf([readNumber, readColons, readUnits], text), typed);
+  return checked(firstOf([readNumber, readColons, readUnits], text), typed);
 }
 
-// "5m, 1m, 10s": each a length. What stands between commas is one, so a decimal comma is not understood.
+// "5m, 1m, 10s": durations between commas. A decimal comma is therefore not understood.
 export function parseWarnings(typed) {
-  return typed.split(/[,;،]/).map(function (part) {
-    return UNTIL.test(tidy(part)) ? refuse("duration.bad", { typed: part.trim() }) : parseDuration(part, 0);
-  }).filter(function (seconds) { return seconds !== null; });
+  return typed.split(/[,;،]/).map((part) => {
+    return UNTIL.test(normalized(part)) ? refuse("duration.bad", { typed: part.trim() }) : parseDuration(part, 0);
+  }).filter((seconds) => seconds !== null);
 }
 
-// A length as it would be typed, for a field that holds one already.
+// A duration as a person would type it, for a field that holds one already.
 export function writeDuration(seconds) {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
@@ -57,19 +57,18 @@ export function writeDuration(seconds) {
 
 // — inside —
 
-function tidy(typed) {
-  return typed.trim().toLowerCase().replace(/[٠-٩]/g, function (digit) {
-    return String(digit.charCodeAt(0) - 0x660);
-  });
+// In lower case, and with Latin digits for Arabic ones.
+function normalized(typed) {
+  return typed.trim().toLowerCase().replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660));
 }
 
 function firstOf(readers, text) {
-  return readers.map(function (read) { return read(text); }).find(function (seconds) { return seconds !== null; });
+  return readers.map((read) => read(text)).find((seconds) => seconds !== null);
 }
 
-function within(seconds, typed) {
+function checked(seconds, typed) {
   if (seconds === undefined) {
-    refuse(whatIsWrong(tidy(typed)), { typed: typed.trim() });
+    refuse(whatIsWrong(normalized(typed)), { typed: typed.trim() });
   }
   if (!(seconds > 0 && seconds <= LONGEST_SECONDS)) {
     refuse("duration.range");
@@ -81,7 +80,7 @@ function readNumber(text) {
   return /^[0-9]+(?:\.[0-9]+)?$/.test(text) ? Number(text) : null;
 }
 
-// h:mm:ss or m:ss. Minutes alone may run past 59, what follows a colon may not.
+// h:mm:ss or m:ss. Only the first number may be more than 59.
 function readColons(text) {
   const found = /^(?:([0-9]+):)?([0-9]+):([0-5][0-9](?:\.[0-9]+)?)$/.exec(text);
   if (!found || (found[1] !== undefined && !/^[0-5][0-9]$/.test(found[2]))) {
@@ -90,7 +89,7 @@ function readColons(text) {
   return Number(found[1] || 0) * 3600 + Number(found[2]) * 60 + Number(found[3]);
 }
 
-// Units from the largest to the smallest, each of them named: "1h30" could mean two things.
+// Each number needs its unit, the largest first: "1h30" would be ambiguous.
 function readUnits(text) {
   const found = UNITS.exec(text);
   return found && Number(found[1] || 0) * 3600 + Number(found[2] || 0) * 60 + Number(found[3] || 0);
@@ -109,36 +108,34 @@ function whatIsWrong(text) {
   return /^[0-9.]+(?::[0-9.]*)+$/.test(text) ? "duration.colons" : "duration.bad";
 }
 
-// The next time that clocks show it where the viewer is: tomorrow's, when today's is over.
+// Counts to the next time of day in the viewer's time zone: tomorrow's, when today's is over.
 function secondsUntil(text, now) {
   const found = /^([0-9]{1,2})(?:[:.h]([0-9]{2}))?(?::([0-9]{2}))? *(?:uhr|h)? *(am|pm|a\.m\.|p\.m\.)?$/.exec(text);
   if (!found) {
     refuse("duration.until", { typed: text });
   }
-  const hour = hourOfDay(Number(found[1]), found[4]);
-  const minute = Number(found[2] || 0);
-  const second = Number(found[3] || 0);
-  if (hour === null || minute > 59 || second > 59) {
+  const time = [hourOfDay(Number(found[1]), found[4]), Number(found[2] || 0), Number(found[3] || 0)];
+  if (time[0] === null || time[1] > 59 || time[2] > 59) {
     refuse("duration.timeOfDay", { typed: text });
   }
   if (now === null) {
     refuse("duration.noClock");
   }
-  const today = timeOnDay(now, 0, hour, minute, second);
-  const due = [today, shownAgain(today), timeOnDay(now, 1, hour, minute, second)]
-    .find(function (date) { return date !== null && date.getTime() > now * 1000; });
+  const today = timeOnDay(now, 0, time);
+  const due = [today, shownAgain(today), timeOnDay(now, 1, time)]
+    .find((date) => date !== null && date.getTime() > now * 1000);
   return Math.round((due.getTime() / 1000 - now) * 1e6) / 1e6;
 }
 
-// Each time the hours are set on that day's date: a day on which clocks change may have moved them.
-function timeOnDay(now, day, hour, minute, second) {
+// The hours are set on that day's own date, because clocks may change before.
+function timeOnDay(now, day, [hour, minute, second]) {
   const date = new Date(now * 1000);
   date.setDate(date.getDate() + day);
   date.setHours(hour, minute, second, 0);
   return date;
 }
 
-// Where clocks go back they show an hour of that night twice; a date stands for the first. Null when there is no other.
+// When clocks go back, an hour comes twice and a date means the first one. Null for all other hours.
 function shownAgain(date) {
   const later = new Date(date.getTime() + 3 * 3600000);
   const again = new Date(date.getTime() + (later.getTimezoneOffset() - date.getTimezoneOffset()) * 60000);

@@ -1,43 +1,42 @@
-// Why what the screen shows may not be fresh, in words. No DOM, no socket.
+// Why what is on the screen may be out of date, in words.
 
 import { define, t } from "../languages/language.js";
 
-const DOUBT_AFTER = 3; // seconds
+const LATE_AFTER = 3; // seconds
 
 define({
-  "fresh.confirmed": "{words} — last confirmed {age} ago", "fresh.ended": "Not connected: {why}", "fresh.says": "The server says: {why}",
-  "fresh.refused": "The server does not let this page in: {why}", "fresh.offline": "Offline for {age}",
-  "fresh.unanswered": "No answer for {age}", "fresh.checking": "Checking the clock…"
+  "freshness.confirmed": "{words}. Last update {age} ago.", "freshness.ended": "Not connected: {why}",
+  "freshness.problem": "The server refused the subscription: {why}",
+  "freshness.refused": "The server refused this page: {why}", "freshness.offline": "Offline for {age}",
+  "freshness.unanswered": "No answer for {age}", "freshness.syncing": "Syncing the clock…"
 });
 
-// Null while everything is confirmed. `refusal` is what the server says over HTTP when it lets no
-// socket in.
-export function trouble(client, refusal) {
-  const link = client.link;
-  const now = client.clock.monotonic();
+// Null while everything is up to date. `refusal` is the server's reason, by HTTP, for accepting no socket.
+export function trouble({ link, clock, problem, isComplete }, refusal) {
+  const now = clock.monotonic();
   if (link.status === "refused") {
-    return t("fresh.ended", { why: link.problem });
+    return t("freshness.ended", { why: link.problem });
   }
   if (link.status !== "online" && refusal !== null) {
-    return t("fresh.refused", { why: refusal });
+    return t("freshness.refused", { why: refusal });
   }
   if (link.status !== "online") {
-    const seconds = now - link.offlineSince;
-    // Opening the page takes a moment, which is no trouble worth a word.
-    return link.confirmedAt === null && seconds < 1.5 ? null : since("fresh.offline", seconds, link, now);
+    const isOpening = link.lastMessageAt === null && now - link.offlineSince < 1.5; // opening the page takes a moment
+    return isOpening ? null : since("freshness.offline", link.offlineSince);
   }
-  if (client.problem !== null) {
-    return t("fresh.says", { why: client.problem });
+  if (problem !== null) {
+    return t("freshness.problem", { why: problem });
   }
-  if (link.waitingSince !== null && now - link.waitingSince > DOUBT_AFTER) {
-    return since("fresh.unanswered", now - link.waitingSince, link, now);
+  if (link.waitingSince !== null && now - link.waitingSince > LATE_AFTER) {
+    return since("freshness.unanswered", link.waitingSince);
   }
-  return client.clock.isSynced || !client.isComplete ? null : t("fresh.checking");
-}
+  return clock.isSynced || !isComplete ? null : t("freshness.syncing");
 
-function since(key, seconds, link, now) {
-  const words = t(key, { age: age(seconds) });
-  return link.confirmedAt === null ? words : t("fresh.confirmed", { words: words, age: age(now - link.confirmedAt) });
+  function since(key, instant) {
+    const words = t(key, { age: age(now - instant) });
+    const last = link.lastMessageAt;
+    return last === null ? words : t("freshness.confirmed", { words, age: age(now - last) });
+  }
 }
 
 export function age(seconds) {

@@ -1,15 +1,13 @@
-// Addresses of this page and of others.
+// Addresses of this page's views.
 
-export { page, socketURL, token } from "./page.js";
-
-// The address of a view, to be opened in a tab that may not know our token yet.
-export function linkTo(view, timers, withToken) {
-  const query = (timers || []).map((name) => "timer=" + encodeURIComponent(name));
+// `token`, if given, goes along: a new tab may not know ours.
+export function linkTo(view, timers, token) {
+  const query = timers.map((name) => "timer=" + encodeURIComponent(name));
   if (view === "control") {
     query.push("control");
   }
-  if (withToken) {
-    query.push("token=" + encodeURIComponent(withToken));
+  if (token) {
+    query.push("token=" + encodeURIComponent(token));
   }
   return query.length > 0 ? "./?" + query.join("&") : "./";
 }

@@ -1,6 +1,6 @@
-// Parts of a page that are loaded when they are needed, once; what has failed may be asked for again.
+// Loads parts of the page when they are needed, once each. A part that failed to load is tried again.
 
-const asked = new Map();
+const parts = new Map(); // path → promise
 
 // The HTML of a view.
 export function markup(path) {
@@ -18,17 +18,17 @@ export function addStyle(path) {
   return once(path, () => add("link", { rel: "stylesheet", href: path }));
 }
 
-// Screens built in 2018 know no import() yet. Resolved when the module has run.
+// Resolves when the module has run. Browsers of 2018 don't all know import().
 export function addModule(path) {
   return once(path, () => add("script", { type: "module", src: path }));
 }
 
 function once(path, load) {
-  if (!asked.has(path)) {
-    asked.set(path, load());
-    asked.get(path).catch(() => { asked.delete(path); });
+  if (!parts.has(path)) {
+    parts.set(path, load());
+    parts.get(path).catch(() => { parts.delete(path); });
   }
-  return asked.get(path);
+  return parts.get(path);
 }
 
 function add(name, properties) {
@@ -42,6 +42,6 @@ function add(name, properties) {
 
 function parse(text) {
   const template = document.createElement("template");
-  template.innerHTML = text; // our own file, no word from the wire
+  template.innerHTML = text; // one of our files, never text from the server
   return template.content;
 }

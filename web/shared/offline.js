@@ -1,5 +1,4 @@
-// Keeps the page's files for a time without network, where the browser allows it: on localhost and
-// over https.
+// Keeps the page's files for times without a network. Browsers allow that on localhost and over https only.
 
 if (navigator.serviceWorker) {
   navigator.serviceWorker.register("sw.js").catch(() => {});

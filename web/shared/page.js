@@ -1,11 +1,11 @@
 // What the address of this page asks for.
 
-const TOKEN_IN = "timersync.token";
+const TOKEN_KEY = "timersync.token";
 
-export const token = takeToken(); // first, so that it is gone from the address
+export const token = takeToken(); // first, so that it leaves the address at once
 
 // `view`: "dashboard" · "display" (?timer=A&timer=B) · "control" (?timer=A&control).
-// `timers`: the names asked for, none on the dashboard. `options`: everything else.
+// `timers`: the names in the address, none on the dashboard. `options`: everything else.
 export const page = read(new URLSearchParams(location.search));
 
 export function socketURL() {
@@ -15,15 +15,13 @@ export function socketURL() {
 }
 
 function read(options) {
-  const timers = options.getAll("timer").filter((name, index, all) => {
-    return name !== "" && all.indexOf(name) === index;
-  });
+  const timers = options.getAll("timer").filter((name, index, all) => name !== "" && all.indexOf(name) === index);
   const view = timers.length === 0 ? "dashboard" : options.has("control") ? "control" : "display";
-  return { view: view, timers: timers, options: options };
+  return { view, timers, options };
 }
 
-// Taken from the address, where others could read it over a shoulder or find it in a history, and kept for this tab.
-// A browser that keeps nothing for us still shows the page until it is loaded anew.
+// Moves the token from the address, where others could read it, into this tab's storage. Without storage, it lasts
+// until the page is loaded again.
 function takeToken() {
   const here = new URL(location.href);
   const given = here.searchParams.get("token");
@@ -33,9 +31,9 @@ function takeToken() {
   }
   try {
     if (given !== null) {
-      sessionStorage.setItem(TOKEN_IN, given);
+      sessionStorage.setItem(TOKEN_KEY, given);
     }
-    return sessionStorage.getItem(TOKEN_IN);
+    return sessionStorage.getItem(TOKEN_KEY);
   } catch (error) {
     return given;
   }

@@ -1,28 +1,33 @@
 // What stands in place of timers while there are none to show, and why.
 
-import { linkTo, page } from "./links.js";
+import { linkTo } from "./links.js";
+import { page } from "./page.js";
 import { define, t } from "../languages/language.js";
 import { setText } from "./shell.js";
 
 define({
-  "state.loading": "Loading timers…",
-  "state.empty": "No timers yet",
-  "state.emptyWhy": "Type a duration above, or press one of the presets. It shows on every screen at the same second.",
-  "state.emptyLook": "Nobody has started one. It shows here as soon as somebody does.",
-  "state.offline": "No connection to the server",
-  "state.offlineWhy": "This page tries again by itself. Timers that run go on meanwhile; the server keeps them.",
-  "state.forbidden": "The server does not let this page in",
-  "state.forbiddenWhy": "Ask whoever runs the server for a link, or put in the token that you were given.",
-  "state.token": "Token",
-  "state.open": "Open",
-  "state.noMatch": "No timer is called “{search}”",
-  "state.noMatchWhy": { one: "There is {n} timer under another name.", other: "There are {n} timers under other names." },
-  "state.clear": "Show all"
+  "placeholder.loading": "Loading timers…",
+  "placeholder.empty": "No timers yet",
+  "placeholder.emptyWhy": "Enter a duration above, or choose a preset. " +
+    "Every screen shows the timer in the same second.",
+  "placeholder.emptyViewOnly": "A timer appears here as soon as someone starts one.",
+  "placeholder.offline": "No connection to the server",
+  "placeholder.offlineWhy": "This page reconnects by itself. Running timers continue on the server.",
+  "placeholder.forbidden": "The server refused this page",
+  "placeholder.forbiddenWhy": "Ask the server's operator for a link, or enter your token.",
+  "placeholder.token": "Token",
+  "placeholder.open": "Open",
+  "placeholder.noMatch": "No timer matches “{search}”",
+  "placeholder.noMatchWhy": { one: "There is {n} other timer.", other: "There are {n} other timers." },
+  "placeholder.clear": "Show all"
 });
 
-// Which of them it is: null while there are timers to show. `shown` and `all` count timers.
-export function stateOf(session, all, shown, search) {
-  if (session.refusal !== null && !session.isOnline || session.client.link.status === "refused" || session.client.problem !== null || session.role === "none") {
+// "forbidden", "noMatch", "empty", "offline" or "loading"; null while there are timers to show. `shown` and `all` count
+// timers.
+export function placeholderFor(session, all, shown) {
+  const link = session.client.link;
+  const isRefused = link.status === "refused" || (session.refusal !== null && !session.isOnline);
+  if (isRefused || session.client.problem !== null || session.role === "none") {
     return "forbidden";
   }
   if (all > 0) {
@@ -31,38 +36,40 @@ export function stateOf(session, all, shown, search) {
   if (session.isComplete && session.isOnline) {
     return "empty";
   }
-  return session.client.link.status === "waiting" || session.client.link.attempts > 0 ? "offline" : "loading";
+  return link.status === "waiting" || link.attempts > 0 ? "offline" : "loading";
 }
 
-export class StatePanel {
-  // `clear()` ends the search.
-  constructor(element, session, clear) {
+export class Placeholder {
+  // `clearSearch()` is for when no timer matches.
+  constructor(element, session, clearSearch) {
     this.element = element;
     this.session = session;
     this.button = element.querySelector(":scope > button");
-    this.button.textContent = t("state.clear");
-    this.button.addEventListener("click", clear);
-    element.querySelector("form").addEventListener("submit", function (event) {
+    this.button.textContent = t("placeholder.clear");
+    this.button.addEventListener("click", clearSearch);
+    element.querySelector("form").addEventListener("submit", (event) => {
       event.preventDefault();
-      reopen(element.querySelector("input").value.trim());
+      openWithToken(element.querySelector("input").value.trim());
     });
   }
 
-  show(state, all, search) {
-    const why = { empty: this.session.mayControl ? "state.emptyWhy" : "state.emptyLook" }[state] || "state." + state + "Why";
-    this.element.hidden = state === null;
-    this.element.setAttribute("data-state", String(state));
-    this.button.hidden = state !== "noMatch";
-    this.element.querySelector("form").hidden = state !== "forbidden";
-    if (state !== null) {
-      setText(this.element.querySelector("h2"), t("state." + state, { search: search }));
-      setText(this.element.querySelector("p"), state === "loading" ? "" : t(why, { n: all }));
+  // `kind` is what `placeholderFor` says.
+  show(kind, all, search) {
+    const isViewOnly = kind === "empty" && !this.session.mayControl;
+    const why = isViewOnly ? "placeholder.emptyViewOnly" : "placeholder." + kind + "Why";
+    this.element.hidden = kind === null;
+    this.element.setAttribute("data-kind", String(kind));
+    this.button.hidden = kind !== "noMatch";
+    this.element.querySelector("form").hidden = kind !== "forbidden";
+    if (kind !== null) {
+      setText(this.element.querySelector("h2"), t("placeholder." + kind, { search }));
+      setText(this.element.querySelector("p"), kind === "loading" ? "" : t(why, { n: all }));
     }
   }
 }
 
-// The same page with another token. What stands behind # alone loads nothing.
-function reopen(token) {
+// A change behind the # alone would load nothing.
+function openWithToken(token) {
   location.href = linkTo(page.view, page.timers, token);
   if (location.hash !== "") {
     location.reload();

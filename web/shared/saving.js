@@ -1,4 +1,4 @@
-// A calm bar for those who may control, while the server can't save what they would change.
+// A notice for people with control, while the server can't save their changes.
 
 import { define, t } from "../languages/language.js";
 import { setText } from "./shell.js";
@@ -8,7 +8,7 @@ define({
   "saving.why": "Changes can't be saved right now: {why}"
 });
 
-export function tellOfSaving(session, bar) {
+export function showSavingTrouble(session, notice) {
   session.on("link", refresh);
   refresh();
 
@@ -16,7 +16,7 @@ export function tellOfSaving(session, bar) {
     const server = session.client.server;
     const isStopped = session.role === "control" && server.writable === false;
     const words = t(server.reason ? "saving.why" : "saving.stopped", { why: server.reason });
-    setText(bar, isStopped ? words : "");
-    bar.hidden = !isStopped;
+    setText(notice, isStopped ? words : "");
+    notice.hidden = !isStopped;
   }
 }

@@ -1,193 +1,126 @@
-// One page's tie to the server: client, clock, token, and what each watched timer shows when.
-// Nothing of what it looks like.
+// A view's tie to the server: client, clock, token, and the painting of its timers.
 
 import { socketURL, token } from "./page.js";
 import { ServerClock } from "../client/clock.js";
-import { masked, reading, shownSeconds } from "../countdown.js";
 import { trouble } from "./freshness.js";
+import { PaintScheduler } from "./paint.js";
 
-const MOST_DELAY = 30; // seconds
 const DOUBT_FOR = 1000; // milliseconds for which digits are masked at most
 
-export class Watch {
-  // `Client`: the protocol client's class. `timers`: as for `subscribe`.
+export class Session {
+  // `Client` is the class of the protocol client. `timers` is as in `subscribe`.
   constructor(Client, timers) {
     this.clock = new ServerClock();
     this.token = token;
-    this.listeners = {};
-    this.watchers = [];
-    this.refusal = null; // why the server lets no socket in, as far as it says
+    this.listeners = [];
+    this.refusal = null; // why the server accepts no socket
     this.doubts = 0;
-    this.client = new Client({
-      url: socketURL(),
-      token: token,
-      clock: this.clock,
-      timers: timers,
-      listener: this.hear.bind(this)
-    });
+    const listener = (event) => { this.receive(event); };
+    this.client = new Client({ url: socketURL(), token, clock: this.clock, timers, listener });
+    this.paints = new PaintScheduler(this);
   }
 
   get isOnline() { return this.client.isOnline; }
-  get isComplete() { return this.client.isComplete; } // the server has said what there is
+  get isComplete() { return this.client.isComplete; } // all timers have come
   get mayControl() { return this.client.mayControl; }
   get role() { return this.client.role; }
+  get isInDoubt() { return !this.clock.isSynced && this.doubts > 0; }
 
-  // Now on the server's clock; null before the server has said anything.
+  // On the server's clock; null before the server has said anything.
   now() {
     return this.clock.offset === null ? null : this.clock.now();
   }
 
-  // For what is said once: nothing has come by a clock in doubt.
-  sureNow() {
-    this.watchSleep();
+  // For what happens once: a clock in doubt has reached no instant.
+  certainNow() {
+    this.checkSleep();
     return this.isInDoubt ? -Infinity : this.now();
   }
 
-  // undefined for a name that nobody has started.
+  // Undefined for a timer that nobody has started.
   state(name) {
     return this.client.timers.get(name);
   }
 
-  // Why what is shown may not be fresh; null when there is nothing to say.
+  // Why what is on the screen may be out of date, in words; null while it isn't.
   trouble() {
     return trouble(this.client, this.refusal);
   }
 
-  // type: "timer" {state, cause}, "removed" {timer}, "clock", "link" (also for the role and the
-  // completeness) or "beat" (each second).
-  // Gives a function that ends this.
-  on(type, listener) {
-    const all = this.listeners[type] = this.listeners[type] || [];
-    all.push(listener);
-    return () => { all.splice(all.indexOf(listener), 1); };
+  // type: one of the client's (see timersync.md), or "beat" for each second. Returns a function that ends this.
+  on(type, run) {
+    const listener = { type, run };
+    this.listeners.push(listener);
+    return () => { this.listeners = this.listeners.filter((other) => other !== listener); };
   }
 
-  // Calls `show(state, reading)` now and whenever what is shown changes, by itself or not;
-  // `show(null, null)` when nobody has started it.
+  // See PaintScheduler.add.
   watch(name, show) {
-    const watcher = { name: name, show: show, next: null, last: null };
-    this.watchers.push(watcher);
-    this.paint(watcher);
+    return this.paints.add(name, show);
   }
 
   start() {
     const wake = () => { this.wake(); };
     window.addEventListener("online", () => { this.client.hurry(); });
     window.addEventListener("pageshow", wake);
-    document.addEventListener("visibilitychange", wake);
-    document.addEventListener("resume", wake);
-    setInterval(() => { this.beat(); }, 1000);
-    window.timersync = this.clock; // for a look at its offset
+    ["visibilitychange", "resume"].forEach((type) => { document.addEventListener(type, wake); });
+    setInterval(() => {
+      this.checkSleep(); // while nothing runs, no painting does
+      this.emit({ type: "beat" });
+    }, 1000);
+    window.timersync = this.clock; // for the browser's console
     this.client.connect();
   }
 
-  // — what happens —
-
-  hear(event) {
-    switch (event.type) {
-      case "timer": this.paintNamed(event.state.timer); break;
-      case "removed": this.paintNamed(event.timer); break;
-      case "clock": this.paintAll(); break;
-      case "unheard": this.askWhy(); return;
-    }
-    this.tell(event);
-    if (event.type === "link") {
-      this.paintAll(); // the first complete answer may be that there is nothing
+  // The clock may have stood still: no digit is better than a wrong one.
+  checkSleep() {
+    if (this.clock.noticeSleep()) {
+      this.doubts += 1;
+      this.client.resync();
+      setTimeout(() => {
+        this.doubts -= 1;
+        this.clock.assumeSleep();
+        this.receive({ type: "clock" });
+      }, DOUBT_FOR);
+      this.paints.paintAll();
     }
   }
 
-  tell(event) {
-    (this.listeners[event.type] || []).slice().forEach((listener) => { listener(event); });
+  // — inside —
+
+  receive(event) {
+    switch (event.type) {
+      case "timer": this.paints.paintNamed(event.state.timer); break;
+      case "removed": this.paints.paintNamed(event.timer); break;
+      case "clock": this.paints.paintAll(); break;
+      case "unheard": this.askWhy(); return;
+    }
+    this.emit(event);
+    if (event.type === "link") {
+      this.paints.paintAll(); // the first complete set may be empty
+    }
+  }
+
+  emit(event) {
+    this.listeners.filter(({ type }) => type === event.type).forEach(({ run }) => { run(event); });
   }
 
   wake() {
     if (document.visibilityState === "visible") {
-      this.watchSleep();
+      this.checkSleep();
       this.client.hurry();
-      this.hear({ type: "link" });
+      this.receive({ type: "link" });
     }
   }
 
-  // Ages, and a sleep that no repaint has noticed because nothing runs.
-  beat() {
-    this.watchSleep();
-    this.tell({ type: "beat" });
-  }
-
-  // Asleep, our clock may have stood still: better no digit than a wrong one.
-  watchSleep() {
-    if (!this.clock.noticeSleep()) {
-      return;
-    }
-    this.doubts += 1;
-    this.client.resync();
-    setTimeout(() => {
-      this.doubts -= 1;
-      this.clock.assumeSleep();
-      this.hear({ type: "clock" });
-    }, DOUBT_FOR);
-    this.paintAll();
-  }
-
-  get isInDoubt() {
-    return !this.clock.isSynced && this.doubts > 0;
-  }
-
-  // A refused handshake tells a page nothing; HTTP refuses in words.
+  // A browser hides why a handshake was refused. HTTP tells.
   askWhy() {
-    const names = this.client.options.timers;
-    fetch("api/timers" + (names === "*" ? "" : "/" + encodeURIComponent(names[0])), { cache: "no-store", headers: token === null ? {} : { Authorization: "Bearer " + token } })
+    const { timers } = this.client.options;
+    const headers = token === null ? {} : { Authorization: "Bearer " + token };
+    fetch("api/timers" + (timers === "*" ? "" : "/" + encodeURIComponent(timers[0])), { cache: "no-store", headers })
       .then((answer) => answer.status === 401 || answer.status === 403 ? answer.json() : null)
-      .then((reply) => { this.refusal = reply === null ? null : reply.error.message; })
+      .then((reply) => { this.refusal = reply && reply.error.message; })
       .catch(() => { this.refusal = null; })
-      .then(() => { this.tell({ type: "link" }); });
+      .then(() => { this.emit({ type: "link" }); });
   }
-
-  // — painting —
-
-  paintAll() {
-    this.watchers.forEach(this.paint, this);
-  }
-
-  paintNamed(name) {
-    this.watchers.filter((watcher) => watcher.name === name).forEach(this.paint, this);
-  }
-
-  // Shows a timer and comes back at the instant at which its text changes.
-  paint(watcher) {
-    clearTimeout(watcher.next);
-    const state = this.state(watcher.name);
-    if (state === undefined) {
-      watcher.last = null;
-      if (this.isComplete) {
-        watcher.show(null, null);
-      }
-      return;
-    }
-    if (this.clock.offset === null) {
-      return;
-    }
-    this.watchSleep();
-    let shown = reading(state, this.clock.now());
-    if (shown.changesIn !== null) {
-      const delay = Math.min(shown.changesIn, this.clock.isSlewing ? 0.1 : MOST_DELAY);
-      clearTimeout(watcher.next); // a sleep that was just noticed has painted, too
-      watcher.next = setTimeout(() => { this.paint(watcher); }, Math.ceil(delay * 1000));
-    }
-    shown = withoutGoingBack(watcher, state, shown);
-    watcher.show(state, this.isInDoubt && state.status === "running" ? masked(shown) : shown);
-  }
-}
-
-// A clock that is set back a little waits, and counts no second twice.
-export function withoutGoingBack(watcher, state, shown) {
-  const last = watcher.last;
-  const seconds = shownSeconds(shown.time, state.type);
-  const direction = state.type === "stopwatch" ? 1 : -1;
-  const isSameRun = last !== null && state.status === "running" && last.revision === state.revision;
-  if (isSameRun && (seconds - last.seconds) * direction === -1) {
-    return Object.assign({}, shown, { text: last.text });
-  }
-  watcher.last = { revision: state.revision, seconds: seconds, text: shown.text };
-  return shown;
 }

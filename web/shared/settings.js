@@ -1,20 +1,20 @@
-// What this device remembers of how its person likes the page. A browser that keeps nothing forgets it.
+// A person's settings of the page, kept on this device. Without storage, the defaults stay.
 
 const PREFIX = "timersync.";
 
 export function setting(name, otherwise) {
   try {
-    const kept = localStorage.getItem(PREFIX + name);
-    return kept === null ? otherwise : kept;
+    const stored = localStorage.getItem(PREFIX + name);
+    return stored === null ? otherwise : stored;
   } catch (error) {
     return otherwise;
   }
 }
 
-export function keepSetting(name, value) {
+export function storeSetting(name, value) {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch (error) {
-    return;
+    // The setting lasts until the page is loaded again.
   }
 }

@@ -1,15 +1,15 @@
-// What surrounds every view.
+// What every view has around it: the connection's state and announcements.
 
 import { define, t } from "../languages/language.js";
 
-define({ "shell.again": "Connected again", "shell.lost": "Connection lost" });
+define({ "connection.restored": "Connected again", "connection.lost": "Connection lost" });
 
-// For those who listen: what has changed, never each second.
+// For screen readers, which never hear each second.
 export function announce(words) {
   document.getElementById("announcer").textContent = words;
 }
 
-// Touching the DOM costs layout, even for what is there already.
+// Setting even the same text would cost a layout.
 export function setText(element, text) {
   if (element.textContent !== text) {
     element.textContent = text;
@@ -22,21 +22,20 @@ export function setAttribute(element, name, value) {
   }
 }
 
-// Keeps the mark and the announcements of a session up to date.
-export function surround(session) {
-  const mark = document.getElementById("link");
+export function showConnection(session) {
+  const bar = document.getElementById("connection");
   let wasOnline = null; // null before the first connection
   ["link", "clock", "beat"].forEach((type) => { session.on(type, refresh); });
 
   function refresh() {
     const words = session.trouble();
-    mark.hidden = words === null;
-    setText(mark, words || "");
+    bar.hidden = words === null;
+    setText(bar, words || "");
     document.body.classList.toggle("stale", words !== null);
-    const isOnline = session.isOnline;
+    const { isOnline } = session;
     if (wasOnline !== null && isOnline !== wasOnline) {
-      announce(t(isOnline ? "shell.again" : "shell.lost"));
+      announce(t(isOnline ? "connection.restored" : "connection.lost"));
     }
-    wasOnline = isOnline || wasOnline !== null ? isOnline : null;
+    wasOnline = isOnline || (wasOnline === null ? null : false);
   }
 }

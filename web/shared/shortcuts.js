@@ -1,25 +1,29 @@
-// Shortcuts of one key. They never fire in a text field or over a dialog, and can be switched off for those whom they
-// hinder (WCAG 2.1.4).
+// Keyboard shortcuts. They work neither in a text field nor below a dialog, and a person can turn single keys off
+// (WCAG 2.1.4).
 
 import { isDialogOpen } from "../dialogs/dialog.js";
-import { keepSetting, setting } from "./settings.js";
+import { setting, storeSetting } from "./settings.js";
 
-const TYPED_INTO = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
+const TEXT_FIELDS = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
 
-export function areKeysOn() {
+export function areSingleKeysOn() {
   return setting("keys", "on") === "on";
 }
 
-export function switchKeys(isOn) {
-  keepSetting("keys", isOn ? "on" : "off");
+export function turnSingleKeys(isOn) {
+  storeSetting("keys", isOn ? "on" : "off");
 }
 
-// bindings: [{key, words, run(event)}]. `key` is what the browser calls it; "mod+z" is Ctrl or ⌘ and Z. A key that is
-// held runs once, unless it `mayRepeat`: who leans on one shall not start and stop a timer ten times a second.
-export function listen(bindings) {
-  document.addEventListener("keydown", function (event) {
-    const binding = event.defaultPrevented || isDialogOpen() || event.target.matches && event.target.matches(TYPED_INTO) ?
-      undefined : bindings.find(function (one) { return isMeant(one, event); });
+// bindings: [{key, words, run(event)}]. `key` is the browser's name for it; "mod+z" is Z with Ctrl or ⌘. A key that is
+// held runs once, unless its binding `mayRepeat`: nobody who leans on a key starts and stops a timer ten times a
+// second.
+export function listenToKeys(bindings) {
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.matches && event.target.matches(TEXT_FIELDS);
+    if (event.defaultPrevented || isDialogOpen() || isTyping) {
+      return;
+    }
+    const binding = bindings.find((one) => isPressed(one, event));
     if (binding !== undefined) {
       event.preventDefault();
       if (!event.repeat || binding.mayRepeat) {
@@ -29,14 +33,15 @@ export function listen(bindings) {
   });
 }
 
-function isMeant(binding, event) {
+function isPressed(binding, event) {
   if (event.altKey || event.isComposing) {
     return false;
   }
   const isModified = event.ctrlKey || event.metaKey;
-  if (binding.key.indexOf("mod+") === 0) {
+  if (binding.key.startsWith("mod+")) {
     return isModified && !event.shiftKey && event.key.toLowerCase() === binding.key.slice(4);
   }
   const keys = [binding.key].concat(binding.also || []);
-  return !isModified && areKeysOn() && keys.indexOf(event.key.length === 1 ? event.key.toLowerCase() : event.key) >= 0;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  return !isModified && areSingleKeysOn() && keys.includes(key);
 }

@@ -1,16 +1,17 @@
-// How to take back the last change. No DOM: what was before and what came of it in, the opposite command out.
+// How to undo the last change. This file has no DOM: the states before and after go in, the opposite command comes out.
 //
-// The server keeps no history. What a command threw away (the final state that a start replaced, a finished run) it
-// can't bring back, and this page does not pretend to.
+// The server keeps no history. What a command threw away (the final state that a start replaced, a finished run) can't
+// be restored, so there is no opposite for it.
 
 import { elapsedAt } from "../countdown.js";
+import { isBlackout } from "./timer.js";
 
-// `before` is the state at the press (undefined when there was none), `after` the one in the reply, `fields` what was asked
-// for. {command, fields}, to be sent with `ifRevision: after.revision`, or null for what can't be undone.
+// `before` is the state at the press, undefined for none, `after` the one in the reply, and `fields` the command's. The
+// result is {command, fields}, to be sent with `ifRevision: after.revision`, or null for what can't be undone.
 export function opposite(command, fields, before, after) {
   const reply = after || {};
   if (command === "start") {
-    return unstart(before, reply);
+    return undoStart(before, reply);
   }
   if (before === undefined) {
     return null; // somebody had started it, which was not known here yet
@@ -19,16 +20,16 @@ export function opposite(command, fields, before, after) {
     case "pause": return { command: "resume", fields: {} };
     case "resume": return { command: "pause", fields: {} };
     case "addRemainingTime":
-    case "addElapsedTime": return takeBack(command, fields.seconds, before, reply);
+    case "addElapsedTime": return undoAddedTime(command, fields.seconds, before, reply);
     case "update": return { command: "update", fields: earlier(fields, before) };
     case "message": return { command: "message", fields: { text: before.message ? before.message.text : "" } };
-    case "signal": return unsignal(before, reply);
+    case "signal": return undoSignal(before, reply);
     default: return null; // finish, finishAll, reset, remove, lap
   }
 }
 
-// A name that nobody had used is forgotten again; a timer that was ready is ready again, if it is still the same.
-function unstart(before, after) {
+// A new timer is removed again. A timer that was ready becomes ready again, if the start changed none of its settings.
+function undoStart(before, after) {
   if (before === undefined) {
     return { command: "remove", fields: {} };
   }
@@ -38,29 +39,25 @@ function unstart(before, after) {
   return isSame ? { command: "reset", fields: {} } : null;
 }
 
-// A countdown that was brought to its end can't be wound back. Where zero was reached, or a stopwatch's last lap, `clamp`
-// may have taken less than was asked for; elsewhere the amount is what was asked, whoever else added something meanwhile.
-function takeBack(command, asked, before, after) {
+// A countdown that was brought to its end can't be wound back. At zero, or at a stopwatch's last lap, `clamp` may have
+// changed less than was asked for. Elsewhere the amount is what was asked, whatever somebody else has added since.
+function undoAddedTime(command, asked, before, after) {
   const least = (after.laps || []).slice(-1)[0] || 0;
   const isWhole = command === "addRemainingTime" ? after.time > 0 : after.elapsedTime > least;
   const added = isWhole ? asked : command === "addRemainingTime" ? after.addedTime - before.addedTime :
     least - elapsedAt(before, after.lastElapsedTimeCalculatedAt);
   const seconds = Math.round(-added * 1e6) / 1e6;
-  return after.status !== before.status || seconds === 0 ? null : { command: command, fields: { seconds: seconds } };
+  return after.status !== before.status || seconds === 0 ? null : { command, fields: { seconds } };
 }
 
 function earlier(fields, before) {
-  return ["title", "warnings", "atZero"].reduce(function (old, name) {
-    if (fields[name] !== undefined) {
-      old[name] = before[name];
-    }
-    return old;
-  }, {});
+  const changed = ["title", "warnings", "atZero"].filter((name) => fields[name] !== undefined);
+  return changed.reduce((old, name) => Object.assign(old, { [name]: before[name] }), {});
 }
 
-// A flash is over by itself.
-function unsignal(before, after) {
-  const was = before.signal && before.signal.kind === "blackout" ? "blackout" : "none";
+// A flash ends by itself.
+function undoSignal(before, after) {
+  const was = isBlackout(before) ? "blackout" : "none";
   const is = after.signal ? after.signal.kind : "none";
   return is === "flash" || is === was ? null : { command: "signal", fields: { signal: was } };
 }

@@ -45,7 +45,7 @@ def test_the_dashboard_is_accessible(server, script, open_page):
     assert complaints_in_light_and_dark(page, "dashboard", USUAL) == []
 
     server.kill()
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     assert complaints_in_light_and_dark(page, "dashboard without its server", USUAL) == []
 
 

@@ -198,7 +198,7 @@ def test_some_closes_are_for_good_and_say_why(visit, scripted, code):
 
     scripted.connections[-1].close(code=code, reason="because of this")
 
-    expect(page.locator("#link")).to_contain_text("because of this")
+    expect(page.locator("#connection")).to_contain_text("because of this")
     let_pass(page, 60)
     page.wait_for_timeout(100)
     assert len(scripted.connections) == 1
@@ -222,7 +222,7 @@ def test_another_protocol_is_not_guessed_at(visit, scripted):
 
     page = visit()
 
-    expect(page.locator("#link")).to_contain_text("protocol 2")
+    expect(page.locator("#connection")).to_contain_text("protocol 2")
 
 
 def test_a_server_that_lets_no_socket_in_is_asked_why_over_http(browser, web_files):
@@ -234,7 +234,7 @@ def test_a_server_that_lets_no_socket_in_is_asked_why_over_http(browser, web_fil
 
     page.goto(web_files)
 
-    expect(page.locator("#link")).to_have_text("The server does not let this page in: Give a token.")
+    expect(page.locator("#connection")).to_have_text("The server refused this page: Give a token.")
     page.unroute_all()
     context.close()
 
@@ -305,7 +305,7 @@ def test_a_screen_that_may_only_look_is_not_offered_buttons(visit, scripted):
     scripted.states = [state()]
     page = visit()
 
-    expect(page.get_by_text("You may look, but not change anything.")).to_be_visible()
+    expect(page.get_by_text("You have view-only access.")).to_be_visible()
     expect(digits(page)).to_be_visible()
     expect(page.get_by_role("button", name="Resume")).to_have_count(0)
 

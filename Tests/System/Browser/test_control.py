@@ -21,8 +21,8 @@ def remote(server, script, open_page):
 
 
 def test_steps_change_the_time_and_are_felt(remote, script):
-    for label, sum in (("10 seconds more", 10), ("1 minute more", 70), ("5 minutes more", 370), ("10 seconds less", 360),
-                       ("1 minute less", 300), ("5 minutes less", 0)):
+    for label, sum in (("Add 10 seconds", 10), ("Add 1 minute", 70), ("Add 5 minutes", 370), ("Subtract 10 seconds", 360),
+                       ("Subtract 1 minute", 300), ("Subtract 5 minutes", 0)):
         remote.get_by_role("button", name=label, exact=True).tap()
         deadline = time.monotonic() + 20
         while script.do("get", timer="kitchen")["addedTime"] != sum:
@@ -113,7 +113,7 @@ def test_a_message_a_flash_and_a_blackout_are_sent(remote, script):
     dialog = remote.get_by_role("dialog")
     dialog.get_by_label("Message", exact=True).fill("Two\nlines")
     dialog.get_by_role("button", name="Send").tap()
-    expect(remote.locator(".standing")).to_have_text("On the screens: “Two\nlines”")
+    expect(remote.locator(".current")).to_have_text("On the screens: “Two\nlines”")
     dialog.get_by_role("button", name="Blackout").tap()
     expect(dialog.get_by_role("button", name="End blackout")).to_be_visible()
 
@@ -124,7 +124,7 @@ def test_a_message_a_flash_and_a_blackout_are_sent(remote, script):
     expect(dialog.get_by_role("button", name="Blackout", exact=True)).to_be_visible()
     dialog.get_by_role("button", name="Flash").tap()
     dialog.get_by_role("button", name="Clear").tap()
-    expect(remote.locator(".standing")).to_have_text("No message is on the screens.")
+    expect(remote.locator(".current")).to_have_text("No message on the screens.")
     state = script.do("get", timer="kitchen")
     assert "message" not in state and state["signal"]["kind"] == "flash"
 
@@ -135,5 +135,5 @@ def test_a_message_that_can_not_be_sent_says_why(remote, script, text, says):
     remote.get_by_role("dialog").get_by_label("Message", exact=True).fill(text)
     remote.get_by_role("dialog").get_by_role("button", name="Send").tap()
 
-    expect(remote.locator("#line-problem")).to_contain_text(says)
+    expect(remote.locator("#message-problem")).to_contain_text(says)
     assert "message" not in script.do("get", timer="kitchen")

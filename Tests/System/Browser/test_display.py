@@ -208,7 +208,7 @@ def test_digits_may_have_a_colour(visit, scripted):
 def test_it_may_be_mirrored(visit, scripted):
     page = show(scripted, visit, "&mirror=1", status="paused", title="Speech")
 
-    assert page.locator("#stages").evaluate("(element) => new DOMMatrix(getComputedStyle(element).transform).a") == -1
+    assert page.locator("#grid").evaluate("(element) => new DOMMatrix(getComputedStyle(element).transform).a") == -1
     title = page.locator("h1").bounding_box()
     assert title["x"] + title["width"] > 0.9 * page.viewport_size["width"]
 
@@ -249,7 +249,7 @@ def test_the_digits_of_several_timers_are_of_one_size(visit, scripted):
         return {float(digits(page, name).evaluate("(element) => element.style.fontSize.replace('px', '')")) for name in "ab"}
 
     (together,) = sizes()
-    assert digits(page, "a").bounding_box()["width"] > 0.9 * page.locator(".stage").first.bounding_box()["width"]
+    assert digits(page, "a").bounding_box()["width"] > 0.9 * page.locator(".center").first.bounding_box()["width"]
 
     scripted.snapshot(state(timer="a", revision=6, elapsedTime=295))
     expect(digits(page, "a")).to_have_text("0:05")
@@ -266,14 +266,14 @@ def test_the_digits_of_several_timers_are_of_one_size(visit, scripted):
 
 def test_a_message_is_shown_at_once_and_goes(visit, scripted):
     page = show(scripted, visit)
-    expect(page.locator(".line")).to_be_hidden()
+    expect(page.locator(".speaker-message")).to_be_hidden()
 
     scripted.snapshot(state(**RUNNING, revision=6, message={"text": "Wrap up\n<b>now</b>", "sentAt": NOW}))
-    expect(page.locator(".line")).to_have_text("Wrap up\n<b>now</b>")
+    expect(page.locator(".speaker-message")).to_have_text("Wrap up\n<b>now</b>")
     expect(digits(page)).to_be_visible()
     scripted.snapshot(state(**RUNNING, revision=7))
 
-    expect(page.locator(".line")).to_be_hidden()
+    expect(page.locator(".speaker-message")).to_be_hidden()
 
 
 @pytest.mark.parametrize("size", [(320, 568), (390, 844), (1440, 900)])
@@ -282,7 +282,7 @@ def test_a_long_message_fits_beside_the_digits(visit, scripted, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.wait_for_timeout(200)
 
-    line, time = page.locator(".line"), digits(page).bounding_box()
+    line, time = page.locator(".speaker-message"), digits(page).bounding_box()
     assert line.evaluate("(element) => element.scrollHeight <= element.clientHeight + 1"), "some of it is cut off"
     assert time["y"] >= 0 and time["y"] + time["height"] <= line.bounding_box()["y"] + 1
     assert line.bounding_box()["y"] + line.bounding_box()["height"] <= size[1]

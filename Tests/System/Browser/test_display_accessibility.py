@@ -35,13 +35,13 @@ def test_displays_of_every_size_are_accessible(server, script, open_page, scheme
 def test_messages_and_trouble_are_accessible(visit, scripted):
     scripted.states = [state(status="running", lastElapsedTimeCalculatedAt=NOW, message={"text": "Wrap up", "sentAt": NOW})]
     page = visit("?timer=kitchen&progress=ring")
-    expect(page.locator(".line")).to_be_visible()
+    expect(page.locator(".speaker-message")).to_be_visible()
     show_controls(page)
     assert complaints_in_light_and_dark(page, "message", USUAL) == []
 
     scripted.connections[-1].close(code=1008, reason="no more")
 
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     assert complaints_in_light_and_dark(page, "trouble", USUAL) == []
 
 

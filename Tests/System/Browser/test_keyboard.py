@@ -37,7 +37,7 @@ def test_creates_pauses_adds_messages_shares_and_finishes(server, script, open_p
     page.keyboard.press("Enter")
     expect(digits(page, "kitchen")).to_have_text(re.compile(r"^(6:00|5:5\d)$"))
 
-    tab_to(page, "More for kitchen")
+    tab_to(page, "More actions for kitchen")
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
@@ -47,7 +47,7 @@ def test_creates_pauses_adds_messages_shares_and_finishes(server, script, open_p
     page.keyboard.type("Time to stop")
     tab_to(page, "Send")
     page.keyboard.press("Enter")
-    expect(page.locator(".standing")).to_contain_text("Time to stop")
+    expect(page.locator(".current")).to_contain_text("Time to stop")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert script.do("get", timer="kitchen")["message"]["text"] == "Time to stop"
@@ -56,7 +56,7 @@ def test_creates_pauses_adds_messages_shares_and_finishes(server, script, open_p
     expect(dialog.locator(".view .address")).to_have_value(re.compile("timer=kitchen"))
     tab_to(page, "Copy")
     page.keyboard.press("Enter")
-    expect(dialog.locator(".told").first).not_to_be_empty()
+    expect(dialog.locator(".report").first).not_to_be_empty()
     page.keyboard.press("Escape")
 
     page.keyboard.press("f")
@@ -105,7 +105,7 @@ def test_single_keys_never_fire_while_one_types_or_over_a_dialog(server, script,
     expect(page.get_by_role("dialog")).to_have_count(0), "a select is typed into"
     page.keyboard.press("Tab")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys and settings")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Shortcuts and settings")).to_be_visible()
     page.keyboard.press("p")
     page.keyboard.press("f")
 
@@ -133,7 +133,7 @@ def test_single_keys_can_be_switched_off_and_stay_off(server, script, open_page)
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert script.do("get", timer="a")["status"] == "running"
     page.keyboard.press("Control+z")
-    expect(bulletin(page)).to_have_text("There is nothing to undo.")
+    expect(bulletin(page)).to_have_text("Nothing to undo.")
 
 
 def test_the_list_says_what_each_key_does(server, script, open_page):
@@ -171,7 +171,7 @@ def test_the_focus_stays_in_a_dialog_and_comes_back(server, script, open_page):
     script.do("start", timer="a", duration=3000)
     page = open_page(server.page())
     has_status(page, "a", "running")
-    tab_to(page, "More for a")
+    tab_to(page, "More actions for a")
 
     page.keyboard.press("Enter")
     for key in ["Tab"] * 15 + ["Shift+Tab"] * 15:
@@ -206,7 +206,7 @@ def test_the_remote_works_by_keys(server, script, open_page):
     expect(page.locator(".face")).to_have_attribute("data-status", "running")
     page.keyboard.press("-")
     expect(page.locator(".face .digits")).to_have_text(re.compile("^4[89]:"))
-    tab_to(page, "5 minutes more")
+    tab_to(page, "Add 5 minutes")
     page.keyboard.press("Enter")
     expect(page.locator(".face .digits")).to_have_text(re.compile("^5[34]:"))
     page.keyboard.press("m")

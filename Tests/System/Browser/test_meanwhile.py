@@ -49,7 +49,7 @@ def broken(page, scripted, command, seconds):
     before = len(scripted.connections)
     let_pass(page, 2)
     scripted.connections[-1].close(code=1001)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     let_pass(page, seconds)
     wait_until(page, lambda: len(scripted.connections) > before)
 
@@ -78,7 +78,7 @@ def test_an_answer_of_the_first_time_brings_no_timer_back_that_was_removed_meanw
         reply=request["id"], ok=True, timer=running(revision=6))
     broken(page, scripted, "resume", 4)
 
-    expect(bulletin(page)).to_contain_text("goes on")
+    expect(bulletin(page)).to_contain_text("Resumed")
     expect(digits(page, "marker")).to_be_visible()
     expect(digits(page)).to_have_count(0)
 
@@ -118,11 +118,11 @@ def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_ba
     expect(bulletin(page)).to_have_text("Paused kitchen.")
 
     scripted.connections[-1].close(code=1001)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     page.keyboard.press("u")
     expect(bulletin(page)).to_contain_text("Offline")
     let_pass(page, 4)
-    expect(page.locator("#link")).to_be_hidden()
+    expect(page.locator("#connection")).to_be_hidden()
     page.keyboard.press("u")
 
     wait_until(page, lambda: scripted.sent("resume"))
@@ -134,7 +134,7 @@ def test_who_may_control_is_told_that_the_link_is_lost_and_not_that_one_may_only
     page = visit_still(running())
     page.keyboard.press("j")
     scripted.connections[-1].close(code=1001)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
 
     page.keyboard.press("f")
     expect(page.locator("article .message")).to_contain_text("Offline")
@@ -160,14 +160,14 @@ def test_who_is_let_in_at_last_is_not_told_the_contrary(visit, scripted):
     accept = scripted.accept
     scripted.accept = lambda socket: accept(socket) if is_open else socket.close()
     page.reload()
-    expect(page.get_by_role("heading", name="The server does not let this page in")).to_be_visible()
+    expect(page.get_by_role("heading", name="The server refused this page")).to_be_visible()
 
     is_open.append(True)
     scripted.states = [state()]
     let_pass(page, 30)
 
     expect(digits(page)).to_be_visible()
-    expect(page.locator("#state")).to_be_hidden()
+    expect(page.locator("#placeholder")).to_be_hidden()
 
 
 # A dialog that is open
@@ -221,7 +221,7 @@ def test_the_laps_of_a_removed_timer_are_gone_from_their_list_too(visit, scripte
 def test_who_edits_one_thing_leaves_the_others_as_somebody_else_has_made_them(server, script, open_page):
     script.do("start", timer="kitchen", duration=3000, title="Pasta", warnings=[60])
     page = open_page(server.page())
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     page.get_by_role("dialog").get_by_label("Title").fill("Rice")
     script.do("update", timer="kitchen", warnings=[30], atZero="finish")
     script.do("pause", timer="kitchen")
@@ -237,7 +237,7 @@ def test_who_edits_one_thing_leaves_the_others_as_somebody_else_has_made_them(se
 def test_who_edits_what_somebody_else_has_changed_meanwhile_is_told_once(server, script, open_page):
     script.do("start", timer="kitchen", duration=3000, title="Pasta")
     page = open_page(server.page())
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Title").fill("Rice")
     script.do("update", timer="kitchen", title="Soup")
@@ -416,7 +416,7 @@ def test_who_holds_finish_in_vain_is_told_why(visit_still, scripted):
     page.locator(".finish").dispatch_event("pointerdown", {"button": 0, "pointerId": 1, "isPrimary": True})
     let_pass(page, 1)
 
-    expect(page.locator(".pad .message")).to_have_text("kitchen does not run: there is nothing to finish.")
+    expect(page.locator(".pad .message")).to_have_text("kitchen isn't running. There is nothing to finish.")
     assert scripted.sent("finish") == []
 
 
@@ -462,7 +462,7 @@ def test_undoing_by_keyboard_from_the_bar_keeps_the_focus(visit, scripted):
     scripted.states = [state(revision=6)]
     press(page, "kitchen", "Pause")
     expect(bulletin(page)).to_have_text("Paused kitchen.")
-    focus(page.locator("#bulletin button"))
+    focus(page.locator("#toast button"))
 
     page.keyboard.press("Enter")
     expect(bulletin(page)).to_contain_text("Undone")
@@ -479,5 +479,5 @@ def test_the_remote_keeps_the_focus_when_its_timer_comes_and_goes(visit, scripte
     expect(page.locator(".main")).to_be_focused()
 
     scripted.say(event="removed", timer="kitchen")
-    expect(page.locator(".begin")).to_be_visible()
+    expect(page.locator(".presets")).to_be_visible()
     assert has_focus(page)

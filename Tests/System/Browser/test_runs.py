@@ -50,7 +50,7 @@ def test_each_press_about_a_run_names_it_and_what_is_about_the_timer_does_not(vi
     page.get_by_role("dialog").get_by_role("button", name="Wrap up").click()
     page.get_by_role("dialog").get_by_role("button", name="Flash").click()
     page.keyboard.press("Escape")
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     page.get_by_role("dialog").get_by_label("Title").fill("Pasta")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     wait_until(page, lambda: runs.sent("update"))
@@ -108,7 +108,7 @@ def test_a_press_is_not_sent_again_to_a_server_with_another_history(visit, runs,
     runs.hello["history"] = "two"
     runs.connections[-1].close(code=1001)
 
-    expect(card(page, "kitchen").locator(".message")).to_contain_text("it is not known whether")
+    expect(card(page, "kitchen").locator(".message")).to_contain_text("may or may not have been applied")
     assert len(runs.sent("pause")) == 1
 
 
@@ -137,12 +137,12 @@ def test_a_question_is_about_the_run_that_stood_there_when_it_was_asked(visit, r
     page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
 
     expect(page.get_by_role("dialog").locator(".message")).to_have_text(
-        "Someone else started Next again meanwhile; nothing was changed.")
+        "Someone else restarted Next in the meantime. Nothing was changed.")
     assert seen_by(runs, "finish") == [3]
 
 
 @pytest.mark.parametrize("query, words", [
-    ("?", "Someone else started Tea again meanwhile; nothing was changed."),
+    ("?", "Someone else restarted Tea in the meantime. Nothing was changed."),
     ("?timer=kitchen&control&lang=de", "Jemand anders hat Tea inzwischen neu gestartet; nichts wurde geändert."),
     ("?timer=kitchen&lang=fr", "Quelqu’un d’autre a redémarré Tea entre-temps ; rien n’a été changé."),
 ])
@@ -167,7 +167,7 @@ def test_a_timer_that_was_reset_meanwhile_was_not_started_again(visit, runs):
 
     press(page, "kitchen", "Pause")
 
-    expect(card(page, "kitchen").locator(".message")).to_have_text("kitchen was reset or removed meanwhile; nothing was changed.")
+    expect(card(page, "kitchen").locator(".message")).to_have_text("kitchen was reset or removed in the meantime. Nothing was changed.")
 
 
 def test_what_is_undone_is_of_the_run_in_which_it_was_done(visit, runs):
@@ -182,7 +182,7 @@ def test_what_is_undone_is_of_the_run_in_which_it_was_done(visit, runs):
 
     page.keyboard.press("u")
 
-    expect(bulletin(page)).to_have_text("kitchen has changed since, so nothing was undone.")
+    expect(bulletin(page)).to_have_text("kitchen has changed since then. Nothing was undone.")
     assert seen_by(runs, "resume") == [3]
 
 
@@ -200,7 +200,7 @@ def test_of_many_those_are_finished_that_were_seen(visit, runs):
     page.get_by_role("dialog").get_by_role("button", name="Finish 2 timers").click()
 
     expect(bulletin(page)).to_have_text(
-        "Finished 1 timer. This can't be undone. Someone else started oven again meanwhile; nothing was changed.")
+        "Finished 1 timer. This can't be undone. Someone else restarted oven in the meantime. Nothing was changed.")
     assert {request["timer"]: request["ifRun"] for request in runs.sent("finish")} == {"kitchen": 3, "oven": 4}
     assert runs.sent("finishAll") == []
 
@@ -246,7 +246,7 @@ def test_who_presses_start_twice_is_not_told_of_somebody_else(visit, runs):
     runs.reply(held[0])
     runs.refuse(held[1], "runMismatch", "The run is 9.", timer=runs.states[0])
 
-    expect(card(page, "kitchen").locator(".message")).to_have_text("This timer runs or is paused already.")
+    expect(card(page, "kitchen").locator(".message")).to_have_text("This timer is already running or paused.")
     assert seen_by(runs, "start") == [3, 3]
 
 
@@ -293,7 +293,7 @@ def test_a_press_that_arrives_after_the_next_run_has_begun_leaves_it_alone(serve
         script.do("start", timer=name, duration=600, title="Next")
     page.evaluate(happening)
 
-    expect(card(page, "more").locator(".message")).to_have_text("Someone else started more again meanwhile; nothing was changed.")
+    expect(card(page, "more").locator(".message")).to_have_text("Someone else restarted more in the meantime. Nothing was changed.")
     for name in names:
         state = script.do("get", timer=name)
         assert (state["status"], state["duration"], state["addedTime"]) == ("running", 600, 0), name
@@ -304,13 +304,13 @@ def test_a_press_that_arrives_after_the_next_run_has_begun_leaves_it_alone(serve
 
 
 SEEN = """
-() => import('/runs.js').then(({Runs}) => {
+() => import('/client/runs.js').then(({RunHistory}) => {
     let now = 0;
     const listeners = {};
     const timers = new Map([['tea', {timer: 'tea', status: 'running', run: 3}]]);
     const session = {client: {timers}, clock: {monotonic: () => now}, state: (name) => timers.get(name),
                      on: (type, listener) => { listeners[type] = listener; }};
-    const runs = new Runs(session);
+    const runs = new RunHistory(session);
     const tell = (at, name, state) => {
         now = at;
         state === undefined ? timers.delete(name) : timers.set(name, state);

@@ -112,7 +112,7 @@ def test_a_server_that_goes_for_a_while_is_come_back_to_as_after_a_restart(visit
     hold(page)
 
     server_of_now.connections[-1].close(code=1012)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     let_pass(page, 2)
     page.wait_for_timeout(100)
     assert len(server_of_now.connections) == 1
@@ -221,7 +221,7 @@ def test_who_may_only_look_is_not_bothered_with_it(visit, server_of_now, query):
     expect(digits(page)).not_to_be_empty()
     page.mouse.move(5, 105)
     page.mouse.move(15, 115)
-    expect(page.locator("#tools, #looks-on")).to_be_visible()
+    expect(page.locator("#tools, #view-only")).to_be_visible()
     expect(page.locator("#saving")).to_be_hidden()
 
     # A link to control in its place, to see that it would have been shown.
@@ -250,5 +250,5 @@ def test_what_is_unknown_is_passed_over(visit, server_of_now):
     server_of_now.states = [state(revision=9, run=3)]
     server_of_now.reply(held[0], novel=True)
 
-    expect(page.locator("#bulletin p")).to_have_text("Paused kitchen.")
+    expect(page.locator("#toast p")).to_have_text("Paused kitchen.")
     expect(card(page, "kitchen").locator(".message")).to_be_empty()

@@ -129,7 +129,7 @@ def test_a_tab_that_was_frozen_is_right_at_once(server, script, open_page):
     page.wait_for_timeout(1000)
 
     assert_right(page, script)
-    expect(page.locator("#link")).to_be_hidden()
+    expect(page.locator("#connection")).to_be_hidden()
 
 
 def test_a_wall_clock_that_is_set_shows_no_wrong_digit(screen, scripted):
@@ -144,7 +144,7 @@ def test_asleep_and_nobody_to_ask_is_reckoned_and_said(screen, scripted):
     woke = sleep(screen, 3600, 0)
 
     show_within(screen, woke, 3000, slept=3600)
-    expect(screen.locator("#link")).to_be_visible()
+    expect(screen.locator("#connection")).to_be_visible()
 
 
 def test_an_answer_that_spans_the_sleep_is_not_believed(screen, scripted):
@@ -202,9 +202,9 @@ def test_a_restart_of_the_server_never_shows_the_full_duration_nor_nothing(serve
     page.evaluate("frames_seen.length = 0")
 
     server.kill()
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     server.start()
-    expect(page.locator("#link")).to_be_hidden(timeout=20000)
+    expect(page.locator("#connection")).to_be_hidden(timeout=20000)
     page.wait_for_timeout(500)
 
     texts = [seconds_of(text) for text in texts_of_frames(page)]
@@ -224,7 +224,7 @@ def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # n
     subprocess.run(
         [guarded.binary, "token", "remove", "view", "--data", str(guarded.data)], check=True, timeout=20)
 
-    expect(page.locator("#link")).to_contain_text("does not let this page in")
+    expect(page.locator("#connection")).to_contain_text("refused this page")
     page.wait_for_timeout(1500)
     texts = texts_of_frames(page)
     assert all(re.match(r"^4:\d\d$", text) for text in texts), texts

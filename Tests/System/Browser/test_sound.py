@@ -138,7 +138,7 @@ def test_a_blocked_browser_says_tap_to_enable(visit, scripted):
         """,
     )
 
-    expect(page.get_by_role("button", name="Tap to enable sound")).to_be_visible()
+    expect(page.get_by_role("button", name="Tap to turn on sound")).to_be_visible()
     page.wait_for_timeout(300)
     assert page.locator("#tools").evaluate("(element) => getComputedStyle(element).opacity") == "1"
     page.evaluate("tapped = true")

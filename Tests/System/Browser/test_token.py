@@ -54,8 +54,8 @@ def test_who_may_only_look_can_press_nothing(guarded, open_page):
 
 @pytest.mark.parametrize(
     ("address", "words"), [
-        ("/", r"The server says: .*token"), ("/?timer=tea", r"The server says: .*token"),
-        ("/?token=wrong", r"does not let this page in \(wrong token"),
+        ("/", r"The server refused the subscription: .*token"), ("/?timer=tea", r"The server refused the subscription: .*token"),
+        ("/?token=wrong", r"refused this page \(wrong token"),
     ])
 def test_a_visitor_without_a_token_is_told_in_words(guarded, open_page, address, words):
     page = open_page(guarded.url + address, is_alone=True)
@@ -70,4 +70,4 @@ def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
     subprocess.run(
         [guarded.binary, "token", "remove", "view", "--data", str(guarded.data)], check=True, timeout=20)
 
-    page.get_by_text("does not let this page in", exact=False).first.wait_for()
+    page.get_by_text("refused this page", exact=False).first.wait_for()

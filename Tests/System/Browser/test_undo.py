@@ -48,7 +48,7 @@ def test_a_new_timer_is_forgotten_again(page, script):
 
 
 def test_settings_and_a_message_are_taken_back(page, script):
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     page.get_by_role("dialog").get_by_label("Title").fill("Rice")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(card(page, "kitchen").get_by_role("heading")).to_have_text("Rice")
@@ -58,7 +58,7 @@ def test_settings_and_a_message_are_taken_back(page, script):
     script.do("message", timer="kitchen", text="First")
     choose(page, "kitchen", "Message, flash, blackout")
     page.get_by_role("dialog").get_by_role("button", name="Wrap up").click()
-    expect(page.locator(".standing")).to_have_text("On the screens: “Wrap up”")
+    expect(page.locator(".current")).to_have_text("On the screens: “Wrap up”")
     page.keyboard.press("Escape")
     undo(page)
     expect(card(page, "kitchen").locator(".note")).to_contain_text("“First”")
@@ -71,7 +71,7 @@ def test_anothers_change_is_never_undone(page, script):
 
     undo(page)
 
-    expect(bulletin(page)).to_have_text("Pasta has changed since, so nothing was undone.")
+    expect(bulletin(page)).to_have_text("Pasta has changed since then. Nothing was undone.")
     assert script.do("get", timer="kitchen")["addedTime"] == 65
 
 
@@ -84,7 +84,7 @@ def test_what_can_not_be_undone_says_so_and_leaves_nothing_to_undo(page, script)
     expect(bulletin(page)).to_have_text("Finished Pasta. This can't be undone.")
     expect(page.locator("#undo")).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Control+z")
-    expect(bulletin(page)).to_have_text("There is nothing to undo.")
+    expect(bulletin(page)).to_have_text("Nothing to undo.")
     assert script.do("get", timer="kitchen")["status"] == "finished"
 
 
@@ -130,6 +130,6 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
     ],
 )
 def test_each_change_has_its_opposite_or_none(module_of, command, fields, before, after, back):
-    found = module_of("undo.js", "opposite", command, fields, before, after)
+    found = module_of("shared/undo.js", "opposite", command, fields, before, after)
 
     assert found == (None if back is None else {"command": back[0], "fields": back[1]})
