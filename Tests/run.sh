@@ -42,6 +42,8 @@ close() {
 
 check "packages are installed" "$root/deploy/install.sh" test || true
 check "sources are formatted" swift format lint --strict --recursive Package.swift Sources Tests
+check "the page's scripts pass eslint" \
+  env NODE_PATH=/usr/share/nodejs eslint --format unix --max-warnings 0 web
 
 check "everything builds without a warning" \
   swift build --build-tests --explicit-target-dependency-import-check error
@@ -63,6 +65,7 @@ cmp -s Tests/requirements.txt "$root/.build/venv/requirements.txt" || {
     "$python" -m pip install -q --disable-pip-version-check -r Tests/requirements.txt &&
     cp Tests/requirements.txt "$root/.build/venv/requirements.txt"
 }
+check "the Python sources pass ruff" "$python" -m ruff check --quiet Tests
 
 bin=$(swift build --show-bin-path)
 export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"

@@ -41,7 +41,8 @@ def test_who_is_held_back_may_go(tmp_path):
 
 
 def test_who_is_held_to_few_and_goes_on_is_closed(tmp_path):
-    """Held to 5 requests a second, one who sends 300 at once is refused, and then closed with 1008; 75 is no going on."""
+    """Held to 5 requests a second, one who sends 300 at once is refused, and then closed with 1008; 75 is no going
+    on."""
     server = Server(tmp_path / "data", "--requests", "5").start()
     try:
         with RawSocket(server.port).open() as calm, RawSocket(server.port).open() as hasty:
@@ -63,7 +64,8 @@ def test_requests_by_http_are_bounded(tmp_path):
     server = Server(tmp_path / "data", "--http-requests", "2").start()
     try:
         with RawSocket(server.port) as one:
-            # All at once, so that the machine may stand still meanwhile: it would take half a minute to let all through.
+            # All at once, so that the machine may stand still meanwhile: it would take half a minute to let all
+            # through.
             one.send(b"GET /api/timers HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 75)
             answers = [one.answer() for _ in range(75)]
         statuses = [status for status, _, _ in answers]

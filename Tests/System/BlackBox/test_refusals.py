@@ -132,7 +132,8 @@ def test_visitors_without_a_token_are_told_of(tmp_path):
 
 
 def test_browsers_that_connect_ahead_of_need_are_no_news(tmp_path):
-    """A connection on which nothing is said is let go in silence; one that stops in the middle of its head is told of."""
+    """A connection on which nothing is said is let go in silence; one that stops in the middle of its head is told
+    of."""
     with serving(tmp_path, "--handshake-seconds", "1") as server:
         with RawSocket(server.port) as idle, RawSocket(server.port) as slow:
             slow.send(b"GET / HTTP/1.1\r\nHo")
@@ -148,10 +149,15 @@ def test_browsers_that_connect_ahead_of_need_are_no_news(tmp_path):
 @pytest.mark.parametrize(
     "version, headers",
     [
-        ("HTTP/1.1", ["Host: localhost"]), ("HTTP/1.1", ["Host: backend_1.svc.cluster.local:8080"]), ("HTTP/1.1", ["Host: "]),
-        ("HTTP/1.0", []), ("HTTP/1.0", ["Connection: keep-alive"]), ("HTTP/1.0", ["Host: elsewhere.example"]),
+        ("HTTP/1.1", ["Host: localhost"]),
+        ("HTTP/1.1", ["Host: backend_1.svc.cluster.local:8080"]),
+        ("HTTP/1.1", ["Host: "]),
+        ("HTTP/1.0", []),
+        ("HTTP/1.0", ["Connection: keep-alive"]),
+        ("HTTP/1.0", ["Host: elsewhere.example"]),
         ("HTTP/1.1", ["Host: elsewhere.example", "Connection: close"]),
-    ])
+    ],
+)
 def test_health_is_told_to_whoever_asks(shared_server, path, version, headers):
     """By any name or none, by every method that asks, in either version."""
     for method in ["GET", "HEAD", "OPTIONS"]:
@@ -214,7 +220,9 @@ def test_the_own_origin_is_known_in_all_its_spellings(shared_server, host, origi
         assert one.answer()[0] == 101
 
 
-@pytest.mark.parametrize("header", ["Sec-Purpose: prefetch;prerender", "Purpose: prefetch", "X-Moz: prefetch", "X-Purpose: preview"])
+@pytest.mark.parametrize(
+    "header", ["Sec-Purpose: prefetch;prerender", "Purpose: prefetch", "X-Moz: prefetch", "X-Purpose: preview"]
+)
 def test_a_browser_that_looks_ahead_presses_nothing(pressed, header):
     """It is refused in a way that it does not keep; the press itself is made."""
     server, token = pressed

@@ -27,10 +27,18 @@ def fill(script):
 @pytest.mark.parametrize(
     "fault, rule",
     [
-        ("<img src='data:,'>", "image-alt"), ("<p style='color: #aaa; background: #fff'>pale</p>", "color-contrast"),
-        ("<button></button>", "button-name"), ("<h4>leaps</h4>", "heading-order"),
-        ("<p>" + "<button style='all: unset; width: 9px; height: 9px; display: inline-block'>i</button>" * 2 + "</p>", "target-size"),
-    ])
+        ("<img src='data:,'>", "image-alt"),
+        ("<p style='color: #aaa; background: #fff'>pale</p>", "color-contrast"),
+        ("<button></button>", "button-name"),
+        ("<h4>leaps</h4>", "heading-order"),
+        (
+            "<p>"
+            + "<button style='all: unset; width: 9px; height: 9px; display: inline-block'>i</button>" * 2
+            + "</p>",
+            "target-size",
+        ),
+    ],
+)
 def test_a_fault_is_found(open_page, fault, rule):
     page = open_page("about:blank")
     page.set_content(f"<!doctype html><html lang=en><title>Faulty</title><main><h1>Faulty</h1>{fault}</main></html>")

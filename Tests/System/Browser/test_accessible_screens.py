@@ -75,9 +75,17 @@ def test_the_states_in_which_there_is_nothing_to_show(server, open_page):
     found += complaints_in_light_and_dark(page, "lost", ENDS)
     server.start()
 
-    for name, socket in (("loading", "class { close() {} send() {} }"),
-                         ("offline", "class { constructor() { setTimeout(() => this.onclose({code: 1006}), 50); } close() {} send() {} }"),
-                         ("forbidden", "class { constructor() { setTimeout(() => this.onclose({code: 1008}), 50); } close() {} send() {} }")):
+    for name, socket in (
+        ("loading", "class { close() {} send() {} }"),
+        (
+            "offline",
+            "class { constructor() { setTimeout(() => this.onclose({code: 1006}), 50); } close() {} send() {} }",
+        ),
+        (
+            "forbidden",
+            "class { constructor() { setTimeout(() => this.onclose({code: 1008}), 50); } close() {} send() {} }",
+        ),
+    ):
         page = open_page(server.page(), init_script=f"window.WebSocket = {socket};")
         expect(page.locator(f"#placeholder[data-kind={name}]")).to_be_visible()
         found += complaints_in_light_and_dark(page, name, ENDS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from test_client import NOW, state
+from scripted_server import NOW, state
 
 # Steps in order: [now] lets time pass without a word of any timer, [now, states] also tells these states. Timeouts ring
 # by hand: `late` seconds after they are due.
@@ -75,7 +75,9 @@ def test_what_was_paused_before_is_not_told(tell):
 
 
 def test_a_state_told_anew_tells_nothing_twice(tell):
-    assert tell((0, [running(11)]), (1.2, [running(11)]), (0.9, [running(11)]), (5,)) == [(1.0, ["tea: 10 seconds left"])]
+    assert tell((0, [running(11)]), (1.2, [running(11)]), (0.9, [running(11)]), (5,)) == [
+        (1.0, ["tea: 10 seconds left"])
+    ]
 
 
 def test_time_that_was_added_brings_the_moment_again(tell):

@@ -57,7 +57,9 @@ def shots_of(page, folder, name):
             shot = folder / f"{name}-{width}x{height}-{scheme}.jpg"
             page.screenshot(path=shot, scale="css", type="jpeg", quality=85)
             shots[scheme, width] = shot
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} scrolls sideways at {width}"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+            f"{name} scrolls sideways at {width}"
+        )
     return shots
 
 

@@ -21,8 +21,14 @@ def remote(server, script, open_page):
 
 
 def test_steps_change_the_time_and_are_felt(remote, script):
-    for label, sum in (("Add 10 seconds", 10), ("Add 1 minute", 70), ("Add 5 minutes", 370), ("Subtract 10 seconds", 360),
-                       ("Subtract 1 minute", 300), ("Subtract 5 minutes", 0)):
+    for label, sum in (
+        ("Add 10 seconds", 10),
+        ("Add 1 minute", 70),
+        ("Add 5 minutes", 370),
+        ("Subtract 10 seconds", 360),
+        ("Subtract 1 minute", 300),
+        ("Subtract 5 minutes", 0),
+    ):
         remote.get_by_role("button", name=label, exact=True).tap()
         deadline = time.monotonic() + 20
         while script.do("get", timer="kitchen")["addedTime"] != sum:
@@ -76,7 +82,9 @@ def test_what_is_pressed_is_large_and_in_reach_of_a_thumb(remote):
 
 @pytest.mark.parametrize("width, height", [(320, 568), (390, 844), (844, 390), (1440, 900), (3840, 2160)])
 def test_all_fits_at_every_size(server, script, open_page, width, height):
-    script.do("start", timer="kitchen", duration=360000, title="A title that is long enough to be in the way of everything")
+    script.do(
+        "start", timer="kitchen", duration=360000, title="A title that is long enough to be in the way of everything"
+    )
     script.do("message", timer="kitchen", text="Please come to an end " * 5)
 
     page = open_page(server.page("kitchen") + "&control", viewport={"width": width, "height": height})

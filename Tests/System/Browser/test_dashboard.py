@@ -1,6 +1,5 @@
 """The dashboard against a real server, used as a person uses it."""
 
-import re
 import time
 import unicodedata
 
@@ -8,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import bulletin, card, choose, digits, has_status, make, press, shows
-from test_client import knows_the_clock, wait_until
+from scripted_server import knows_the_clock, wait_until
 
 ODD_NAMES = [
     "a/b",
@@ -63,7 +62,12 @@ def test_until_a_time_of_day_ends_at_that_time_of_day(server, script, open_page)
     # Before, its instant of the press may lie ahead of the server, which refuses it and starts when it hears of it: the
     # page knows the server's clock to half a round trip, and the press is longer on its way than that.
     # (Playwright's own `wait_for_function` would need a looser page policy.)
-    wait_until(page, lambda: page.evaluate("Boolean(window.timersync && timersync.roundTrip !== null && timersync.roundTrip < 0.004)"))
+    wait_until(
+        page,
+        lambda: page.evaluate(
+            "Boolean(window.timersync && timersync.roundTrip !== null && timersync.roundTrip < 0.004)"
+        ),
+    )
 
     make(page, "noon", "until 12:00")
 
@@ -82,7 +86,9 @@ def test_a_preset_starts_at_once_and_is_numbered(server, script, open_page):
     assert [script.do("get", timer=f"Timer {n}")["type"] for n in (1, 2)] == ["timer", "stopwatch"]
 
 
-@pytest.mark.parametrize("typed, right", [("soon", "Enter 5m"), ("1,5h", "Use a point"), ("until 25:00", "until 20:30")])
+@pytest.mark.parametrize(
+    "typed, right", [("soon", "Enter 5m"), ("1,5h", "Use a point"), ("until 25:00", "until 20:30")]
+)
 def test_a_duration_that_is_none_is_explained_beside_the_form(server, open_page, typed, right):
     page = open_page(server.page())
 
@@ -419,9 +425,15 @@ def test_the_layout_is_remembered(server, script, open_page):
 # The state of the whole
 
 def test_no_server_no_timers_but_a_word(server, open_page):
-    page = open_page(server.page(), init_script="""
-        window.WebSocket = class { constructor() { setTimeout(() => this.onclose({code: 1006}), 50); } close() {} send() {} };
-    """)
+    page = open_page(
+        server.page(),
+        init_script="""
+        window.WebSocket = class {
+            constructor() { setTimeout(() => this.onclose({code: 1006}), 50); }
+            close() {}
+            send() {}
+        };
+        """)
 
     expect(page.get_by_role("heading", name="No connection to the server")).to_be_visible()
 

@@ -9,8 +9,7 @@ import zlib
 import pytest
 from playwright.sync_api import expect
 
-from test_client import (  # noqa: F401
-    NOW, ScriptedServer, digits, hold, let_pass, scripted, server_now, state, visit, wait_until)
+from scripted_server import NOW, ScriptedServer, digits, hold, let_pass, server_now, state, wait_until
 
 RUNNING = {"status": "running", "lastElapsedTimeCalculatedAt": NOW}
 
@@ -67,7 +66,9 @@ def test_colours_tell_how_far_it_is(visit, scripted, elapsed, level):
     expect(page.locator("article")).to_have_attribute("data-level", level)
     colours = {"calm": "--muted", "warning": "--warning", "urgent": "--urgent"}
     if level in colours:
-        named = page.evaluate("(name) => getComputedStyle(document.documentElement).getPropertyValue(name)", colours[level])
+        named = page.evaluate(
+            "(name) => getComputedStyle(document.documentElement).getPropertyValue(name)", colours[level]
+        )
         assert colour_of(page, ".digits") == rgb(named)
 
 
@@ -155,7 +156,9 @@ def test_a_transparent_background_is_transparent(visit, scripted, scheme):
     assert 255 in row(height // 2), "the digits are transparent, too"
 
 
-@pytest.mark.parametrize("asked, shown", [("ff0000", (255, 0, 0)), ("navy", (0, 0, 128)), ("rgb(0+128+0)", (0, 128, 0))])
+@pytest.mark.parametrize(
+    "asked, shown", [("ff0000", (255, 0, 0)), ("navy", (0, 0, 128)), ("rgb(0+128+0)", (0, 128, 0))]
+)
 def test_the_background_may_have_a_colour(visit, scripted, asked, shown):
     page = show(scripted, visit, "&background=" + asked, status="paused")
 
@@ -176,7 +179,11 @@ def plain(browser, web_files):
     page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
     page.goto(web_files + "/?timer=kitchen")
     expect(digits(page)).not_to_be_empty()
-    yield {"colours": [colour_of(page, ".digits"), colour_of(page, "h1")], "ground": corner(page), "family": family(page)}
+    yield {
+        "colours": [colour_of(page, ".digits"), colour_of(page, "h1")],
+        "ground": corner(page),
+        "family": family(page),
+    }
     page.close()
 
 
@@ -184,7 +191,9 @@ def family(page):
     return digits(page).evaluate("(element) => getComputedStyle(element).fontFamily")
 
 
-@pytest.mark.parametrize("asked", ["url(//evil.example/x)", "var(--accent)", "red;position:fixed", "}", "x" * 100, "inherit"])
+@pytest.mark.parametrize(
+    "asked", ["url(//evil.example/x)", "var(--accent)", "red;position:fixed", "}", "x" * 100, "inherit"]
+)
 def test_what_is_no_colour_is_left_out(visit, scripted, plain, asked):
     page = show(scripted, visit, "&background=" + asked + "&color=" + asked, status="paused")
 
@@ -246,7 +255,9 @@ def test_the_digits_of_several_timers_are_of_one_size(visit, scripted):
     expect(digits(page, "a")).to_have_text("10:00:00")
 
     def sizes():
-        return {float(digits(page, name).evaluate("(element) => element.style.fontSize.replace('px', '')")) for name in "ab"}
+        return {
+            float(digits(page, name).evaluate("(element) => element.style.fontSize.replace('px', '')")) for name in "ab"
+        }
 
     (together,) = sizes()
     assert digits(page, "a").bounding_box()["width"] > 0.9 * page.locator(".center").first.bounding_box()["width"]
@@ -321,7 +332,9 @@ def test_no_flash_for_those_who_want_no_motion(visit, scripted):
 
 
 def test_a_blackout_is_black_until_it_is_lifted(visit, scripted):
-    page = show(scripted, visit, signal={"kind": "blackout", "sentAt": NOW - 100}, message={"text": "Soon", "sentAt": NOW})
+    page = show(
+        scripted, visit, signal={"kind": "blackout", "sentAt": NOW - 100}, message={"text": "Soon", "sentAt": NOW}
+    )
 
     expect(page.locator("article")).to_have_attribute("data-signal", "blackout")
     expect(digits(page)).to_be_hidden()

@@ -12,7 +12,12 @@ def tab_to(page, label, most=60):
     """Presses Tab until what has that name has the focus, as somebody would who can't use a pointer."""
     for _ in range(most):
         page.keyboard.press("Tab")
-        if page.evaluate("(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent).trim()") == label:
+        if (
+            page.evaluate(
+                "(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent).trim()"
+            )
+            == label
+        ):
             return
     pytest.fail(f"Tab never came to “{label}”")
 

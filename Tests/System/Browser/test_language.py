@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from conftest import WEB
-from person import card, has_status, make
+from person import card, has_status
 
 CODES = ["de", "es", "fr", "ar"]
 CATEGORIES = {"de": {"one", "other"}, "es": {"one", "other"}, "fr": {"one", "other"},
@@ -25,7 +25,8 @@ def tables(browser, web_files):
                 tables["en"].update(page.evaluate(f"({words})"))
     for code in CODES:
         tables[code] = page.evaluate(
-            "(code) => import('/languages/' + code + '.js').then(() => import('/languages/language.js')).then((module) => module.tables[code])",
+            """(code) => import('/languages/' + code + '.js').then(() => import('/languages/language.js'))
+                .then((module) => module.tables[code])""",
             code)
     page.close()
     return tables
@@ -83,8 +84,9 @@ def test_plurals_are_right_with_and_without_the_browsers_help(browser, web_files
     for code in dict.fromkeys(code for code, _, _ in LAPS):
         page.goto(web_files + "/dialogs/dialogs.html?lang=" + code)
         said += page.evaluate(
-            """(counts) => Promise.all([import('/languages/language.js'), import('/shared/timer-words.js')]).then(([language]) =>
-                language.languageReady.then(() => counts.map((n) => language.t('card.laps', {n: n}))))""",
+            """(counts) => Promise.all([import('/languages/language.js'), import('/shared/timer-words.js')])
+                .then(([language]) => language.languageReady.then(() =>
+                    counts.map((n) => language.t('card.laps', {n: n}))))""",
             [n for other, n, _ in LAPS if other == code])
     page.close()
 
@@ -132,12 +134,18 @@ def test_a_language_that_can_not_be_had_is_english(server, open_page):
 
 
 @pytest.mark.parametrize(
-    "language, title, direction", [("ar", "Eröffnung und Begrüßung der Gäste", "ltr"), ("en", "افتتاح الحفل والترحيب بالضيوف", "rtl")])
+    "language, title, direction",
+    [("ar", "Eröffnung und Begrüßung der Gäste", "ltr"), ("en", "افتتاح الحفل والترحيب بالضيوف", "rtl")],
+)
 def test_a_title_in_another_script_is_cut_at_its_own_end(server, script, open_page, language, title, direction):
     script.do("start", timer="kitchen", duration=3000, title=title)
     script.do("message", timer="kitchen", text=title)
 
-    for query, places in (("?", ["h2"]), ("?timer=kitchen&control&", ["h1"]), ("?timer=kitchen&", ["h1", ".speaker-message"])):
+    for query, places in (
+        ("?", ["h2"]),
+        ("?timer=kitchen&control&", ["h1"]),
+        ("?timer=kitchen&", ["h1", ".speaker-message"]),
+    ):
         page = open_page(server.page() + query + "lang=" + language, viewport={"width": 320, "height": 568})
         for place in places:
             element = page.locator(f"main {place}", has_text=title)
@@ -153,7 +161,10 @@ def test_arabic_runs_from_right_to_left_and_its_digits_do_not(server, script, op
 
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     assert page.locator("h1").bounding_box()["x"] > page.locator("#help").bounding_box()["x"]
-    title, status = card(page, "kitchen").locator("h2").bounding_box(), card(page, "kitchen").locator(".status").bounding_box()
+    title, status = (
+        card(page, "kitchen").locator("h2").bounding_box(),
+        card(page, "kitchen").locator(".status").bounding_box(),
+    )
     assert title["x"] > status["x"]
     assert re.fullmatch(r"(50:00|49:5\d)", card(page, "kitchen").locator(".digits").text_content())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

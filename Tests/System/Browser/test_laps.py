@@ -41,7 +41,9 @@ def test_hundredths_go_down(module_of, seconds, text):
 
 def test_fastest_and_slowest_want_three_laps_that_differ(module_of):
     def extremes(*laps):
-        return list(module_of("dialogs/laps.js", "extremes", module_of("dialogs/laps.js", "lapRows", list(laps))).values())
+        return list(
+            module_of("dialogs/laps.js", "extremes", module_of("dialogs/laps.js", "lapRows", list(laps))).values()
+        )
 
     assert extremes(5, 15) == [None, None]
     assert extremes(5, 15, 18) == [3, 2]

@@ -4,9 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import bulletin, card, choose, focus, has_status, press
-from test_client import (  # noqa: F401
-    NOW, digits, hold, let_pass, scripted, state, visit, wait_until,
-)
+from scripted_server import NOW, digits, hold, let_pass, state, wait_until
 
 
 def running(**fields):
@@ -15,16 +13,6 @@ def running(**fields):
 
 def stopwatch(**fields):
     return running(type="stopwatch", duration=None, time=0, **fields)
-
-
-@pytest.fixture
-def never(scripted):
-    """The requests of a command that get no answer before the test gives one."""
-    def never(command):
-        scripted.answers[command] = lambda request: None
-        return lambda: scripted.sent(command)[-1]
-
-    return never
 
 
 @pytest.fixture
@@ -156,7 +144,9 @@ def test_who_is_let_in_at_last_is_not_told_the_contrary(visit, scripted):
     page = visit(hand_turned=True)
     is_open = []
     error = {"code": "unauthorized", "message": "Give a token.", "retryable": False}
-    page.route("**/api/timers", lambda route: route.fulfill(status=401, json={"reply": None, "ok": False, "error": error}))
+    page.route(
+        "**/api/timers", lambda route: route.fulfill(status=401, json={"reply": None, "ok": False, "error": error})
+    )
     accept = scripted.accept
     scripted.accept = lambda socket: accept(socket) if is_open else socket.close()
     page.reload()
@@ -347,7 +337,9 @@ def test_two_fingers_that_have_let_go_finish_nothing(visit_still, scripted):
     expect(finish).to_have_attribute("aria-disabled", "false")
 
     for kind, pointer in (("pointerdown", 1), ("pointerdown", 2), ("pointerup", 2), ("pointerup", 1)):
-        finish.dispatch_event(kind, {"button": 0, "pointerId": pointer, "isPrimary": pointer == 1, "pointerType": "touch"})
+        finish.dispatch_event(
+            kind, {"button": 0, "pointerId": pointer, "isPrimary": pointer == 1, "pointerType": "touch"}
+        )
     let_pass(page, 3)
 
     assert scripted.sent("finish") == []
@@ -371,7 +363,9 @@ def test_a_key_that_is_held_presses_once(visit, scripted):
     assert len(scripted.sent("pause")) == 1
 
 
-@pytest.mark.parametrize("where, button", [("", "article .main"), ("?timer=kitchen&control", ".main"), ("?timer=kitchen", "footer .primary")])
+@pytest.mark.parametrize(
+    "where, button", [("", "article .main"), ("?timer=kitchen&control", ".main"), ("?timer=kitchen", "footer .primary")]
+)
 def test_a_double_click_and_a_key_that_is_held_press_once(visit, scripted, where, button):
     def change(request):
         status = {"pause": "paused", "resume": "running"}[request["command"]]
@@ -398,7 +392,10 @@ def test_a_double_click_and_a_key_that_is_held_press_once(visit, scripted, where
         expect(main).to_have_attribute("data-command", "pause")
     page.keyboard.up("Enter")
 
-    assert [request["command"] for request in scripted.requests if request["command"] in ("pause", "resume")] == ["pause", "resume"]
+    assert [request["command"] for request in scripted.requests if request["command"] in ("pause", "resume")] == [
+        "pause",
+        "resume",
+    ]
 
 
 def test_a_minute_more_may_be_pressed_twice_at_once(visit, scripted):
@@ -440,7 +437,9 @@ def test_keys_are_not_about_a_card_that_the_search_hides(visit, scripted):
 
 
 def has_focus(page):
-    return page.evaluate("document.activeElement !== document.body && document.activeElement.getClientRects().length > 0")
+    return page.evaluate(
+        "document.activeElement !== document.body && document.activeElement.getClientRects().length > 0"
+    )
 
 
 def test_a_card_that_no_longer_matches_the_search_hands_the_focus_on(visit, scripted):

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from delaying_proxy import DelayingProxy
 from person import assert_right, card, digits
-from test_client import RECORD_TEXTS, STALLS, wait_until
+from scripted_server import RECORD_TEXTS, STALLS, wait_until
 
 MARKUP = "<img src=x onerror=\"document.body.dataset.harmed='yes'\">"
 STALE_MARK = "#connection"
@@ -241,8 +241,8 @@ def test_a_clock_that_jumps_is_not_trusted_before_it_is_compared_again(server, s
     script.do("start", timer="kitchen", duration=300)
     page = open_page(
         server.page("kitchen"),
-        init_script="const now = Date.now; let jump = 0; Date.now = () => now() + jump; window.jump = (by) => { jump = by; };",
-    )
+        init_script="const now = Date.now; let jump = 0; "
+        "Date.now = () => now() + jump; window.jump = (by) => { jump = by; };")
     shows(page, "kitchen", r"^(5:00|4:\d\d)$")
     page.wait_for_timeout(1200)
 

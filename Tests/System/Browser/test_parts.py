@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from test_client import wait_until
+from scripted_server import wait_until
 
 COUNT = 500
 # A page of before there were parts, as somebody may have put it on a wall with --web; without its icons.

@@ -4,8 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import bulletin, card, choose, make, press
-from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
-from test_meanwhile import never  # noqa: F401
+from scripted_server import NOW, digits, state, wait_until
 
 HELLO = {"history": "one", "revision": 5}
 QUICK = "Math.random = () => 0.01;"  # how long a page waits before it comes back, of what it may wait
@@ -133,7 +132,9 @@ def test_a_question_is_about_the_run_that_stood_there_when_it_was_asked(visit, r
     runs.snapshot(run_of(9, revision=9, title="Next"), "started")
     expect(card(page, "kitchen").locator("h2")).to_have_text("Next")
 
-    runs.answers["finish"] = lambda request: runs.refuse(request, "runMismatch", "another run", timer=run_of(9, revision=9))
+    runs.answers["finish"] = lambda request: runs.refuse(
+        request, "runMismatch", "another run", timer=run_of(9, revision=9)
+    )
     page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
 
     expect(page.get_by_role("dialog").locator(".message")).to_have_text(
@@ -148,7 +149,9 @@ def test_a_question_is_about_the_run_that_stood_there_when_it_was_asked(visit, r
 ])
 def test_another_run_is_told_in_plain_words_and_never_pressed_again(visit, runs, query, words):
     runs.states = [run_of(3, title="Tea")]
-    runs.answers["pause"] = lambda request: runs.refuse(request, "runMismatch", "The run is 9.", timer=run_of(9, revision=9, title="Tea"))
+    runs.answers["pause"] = lambda request: runs.refuse(
+        request, "runMismatch", "The run is 9.", timer=run_of(9, revision=9, title="Tea")
+    )
     page = visit(query)
     wait_until(page, lambda: runs.sent("subscribe"))
     page.mouse.move(5, 105)
@@ -167,7 +170,9 @@ def test_a_timer_that_was_reset_meanwhile_was_not_started_again(visit, runs):
 
     press(page, "kitchen", "Pause")
 
-    expect(card(page, "kitchen").locator(".message")).to_have_text("kitchen was reset or removed in the meantime. Nothing was changed.")
+    expect(card(page, "kitchen").locator(".message")).to_have_text(
+        "kitchen was reset or removed in the meantime. Nothing was changed."
+    )
 
 
 def test_what_is_undone_is_of_the_run_in_which_it_was_done(visit, runs):
@@ -194,8 +199,12 @@ def test_of_many_those_are_finished_that_were_seen(visit, runs):
     runs.snapshot(run_of(9, timer="oven", revision=9, title="Next"), "started")
     expect(card(page, "oven").locator("h2")).to_have_text("Next")
     runs.answers["finish"] = lambda request: (
-        runs.reply(request) if request["timer"] == "kitchen"
-        else runs.refuse(request, "runMismatch", "The run is 9.", timer=run_of(9, timer="oven", revision=9, title="Next")))
+        runs.reply(request)
+        if request["timer"] == "kitchen"
+        else runs.refuse(
+            request, "runMismatch", "The run is 9.", timer=run_of(9, timer="oven", revision=9, title="Next")
+        )
+    )
 
     page.get_by_role("dialog").get_by_role("button", name="Finish 2 timers").click()
 
@@ -206,7 +215,9 @@ def test_of_many_those_are_finished_that_were_seen(visit, runs):
 
 
 def test_all_that_run_are_finished_in_one_step_whatever_run_it_is(visit, runs):
-    runs.answers["finishAll"] = lambda request: runs.say(reply=request["id"], ok=True, timers=[run_of(3, status="finished")])
+    runs.answers["finishAll"] = lambda request: runs.say(
+        reply=request["id"], ok=True, timers=[run_of(3, status="finished")]
+    )
     page = visit()
     press(page, "kitchen", "+1 min")
     page.locator("#finish-many").click()
@@ -253,12 +264,17 @@ def test_who_presses_start_twice_is_not_told_of_somebody_else(visit, runs):
 # With the real server
 
 # The way there may be shut: what is sent is then held back, or lost with the link.
-WAY = QUICK + """
+WAY = (
+    QUICK
+    + """
 window.way = {isShut: false, held: [], sockets: []};
 (() => {
     const Real = WebSocket;
     way.open = () => { way.isShut = false; way.held.splice(0).forEach((send) => send()); };
-    way.lose = () => { way.held = []; way.sockets.forEach((socket) => socket.onclose && socket.onclose({code: 1006, reason: ''})); };
+    way.lose = () => {
+        way.held = [];
+        way.sockets.forEach((socket) => socket.onclose && socket.onclose({code: 1006, reason: ''}));
+    };
     window.WebSocket = function (url, protocols) {
         const socket = new Real(way.isShut ? 'ws://127.0.0.1:9/' : url, protocols);
         const send = socket.send.bind(socket);
@@ -268,6 +284,7 @@ window.way = {isShut: false, held: [], sockets: []};
     };
 })();
 """
+)
 
 
 @pytest.mark.parametrize("happening", ["way.open()", "way.lose(), setTimeout(way.open, 300)"], ids=["late", "lost"])
@@ -293,7 +310,9 @@ def test_a_press_that_arrives_after_the_next_run_has_begun_leaves_it_alone(serve
         script.do("start", timer=name, duration=600, title="Next")
     page.evaluate(happening)
 
-    expect(card(page, "more").locator(".message")).to_have_text("Someone else restarted more in the meantime. Nothing was changed.")
+    expect(card(page, "more").locator(".message")).to_have_text(
+        "Someone else restarted more in the meantime. Nothing was changed."
+    )
     for name in names:
         state = script.do("get", timer=name)
         assert (state["status"], state["duration"], state["addedTime"]) == ("running", 600, 0), name
@@ -321,7 +340,8 @@ SEEN = """
     tell(3, 'tea', {status: 'running', run: 9});
     tell(4, 'tea', undefined);
     tell(5, 'oven', {status: 'running', run: 12});
-    return [0, 1.5, 2.5, 3.5, 4.5].map((at) => runs.at('tea', at)).concat([runs.at('oven', 4.5), runs.at('oven', 5), runs.at('egg', 5)]);
+    return [0, 1.5, 2.5, 3.5, 4.5].map((at) => runs.at('tea', at))
+        .concat([runs.at('oven', 4.5), runs.at('oven', 5), runs.at('egg', 5)]);
 })
 """
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import card
-from test_client import NOW, digits, hold, let_pass, scripted, state, visit, wait_until  # noqa: F401
+from scripted_server import NOW, digits, hold, let_pass, state, wait_until
 from test_runs import WAY
 
 HELLO = {"history": "one", "revision": 7, "wallOffset": 0, "writable": True}
@@ -74,7 +74,9 @@ def test_a_link_that_breaks_before_all_that_was_missed_is_told_asks_from_the_sam
 
 def test_an_end_that_is_told_again_is_not_announced_again(visit, server_of_now):
     def end(timer, at, **fields):
-        server_of_now.say(event="snapshot", cause="ended", endedAt=at, timers=[state(timer=timer, revision=9, run=3)], **fields)
+        server_of_now.say(
+            event="snapshot", cause="ended", endedAt=at, timers=[state(timer=timer, revision=9, run=3)], **fields
+        )
 
     page = visit(init_script=ANNOUNCED)
     expect(digits(page)).to_be_visible()
@@ -103,7 +105,10 @@ def test_an_end_that_was_missed_is_announced_once_when_the_link_is_back(server, 
         page.evaluate("way.open()")
         wait_until(page, lambda: f"{name}: time is up" in page.evaluate("announced"))
 
-    assert page.evaluate("announced.filter((words) => /time is up/.test(words))") == ["tea: time is up", "eggs: time is up"]
+    assert page.evaluate("announced.filter((words) => /time is up/.test(words))") == [
+        "tea: time is up",
+        "eggs: time is up",
+    ]
 
 
 def test_a_server_that_goes_for_a_while_is_come_back_to_as_after_a_restart(visit, server_of_now):
@@ -153,7 +158,9 @@ def test_the_time_of_day_is_the_servers_wall_time_and_follows_it_at_once(visit_k
     expect(page.locator("#clock")).to_contain_text("11:06:")
 
 
-@pytest.mark.parametrize("query, note", [("?lang=en", "article .note"), ("?timer=kitchen&control&lang=en", ".face .note")])
+@pytest.mark.parametrize(
+    "query, note", [("?lang=en", "article .note"), ("?timer=kitchen&control&lang=en", ".face .note")]
+)
 def test_the_end_of_a_countdown_is_told_in_wall_time(visit_kathmandu, server_of_now, query, note):
     server_of_now.hello["wallOffset"] = 3600
     server_of_now.states = [state(status="running", duration=7200, run=3)]
@@ -194,7 +201,9 @@ CANNOT = {"writable": False, "reason": "the disk is full"}
     ("?timer=later&control&lang=fr", "Les changements ne peuvent pas être enregistrés en ce moment : the disk is full"),
     ("?timer=kitchen&lang=ar", "لا يمكن حفظ التغييرات الآن: \u2068the disk is full\u2069"),
 ])
-def test_who_may_control_sees_that_nothing_can_be_saved_and_why_for_as_long_as_it_is_so(visit, server_of_now, query, words):
+def test_who_may_control_sees_that_nothing_can_be_saved_and_why_for_as_long_as_it_is_so(
+    visit, server_of_now, query, words
+):
     server_of_now.hello.update(CANNOT)
     page = visit(query, init_script=QUICK)
     wait_until(page, lambda: server_of_now.sent("subscribe"))
@@ -244,7 +253,9 @@ def test_what_is_unknown_is_passed_over(visit, server_of_now):
     # An event is no reply, whatever it carries.
     server_of_now.say(event="identify", reply=held[0]["id"], ok=False, error={"code": "odd", "message": "Odd."})
     server_of_now.say(event="shared", key="presets", value=[1])
-    server_of_now.say(event="snapshot", cause="continued", part=2, timers=[state(revision=8, run=3, endsAt=NOW, novel={"a": 1})])
+    server_of_now.say(
+        event="snapshot", cause="continued", part=2, timers=[state(revision=8, run=3, endsAt=NOW, novel={"a": 1})]
+    )
     expect(card(page, "kitchen")).to_have_attribute("data-status", "paused")
     assert page.evaluate("announced.filter((words) => /kitchen/.test(words))") == []
     server_of_now.states = [state(revision=9, run=3)]

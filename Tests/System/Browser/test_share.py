@@ -20,7 +20,11 @@ def guarded(server, script):
             [server.binary, "token", "add", "--name", name, "--role", role, "--data", str(server.data), *more],
             check=True, capture_output=True, text=True, timeout=20).stdout.strip()
 
-    server.tokens = {"view": add("v", "view"), "control": add("c", "control"), "others": add("o", "view", "--timer", "coffee")}
+    server.tokens = {
+        "view": add("v", "view"),
+        "control": add("c", "control"),
+        "others": add("o", "view", "--timer", "coffee"),
+    }
     server.stop()
     server.start()
     return server
@@ -76,7 +80,7 @@ def test_a_token_that_controls_never_goes_into_a_link_to_look(guarded, open_page
     expect(dialog.locator(".view .address")).to_have_count(0)
 
     for wrong, why in ((guarded.tokens["control"], "This token has control"), ("nonsense", "doesn't know"),
-                       (guarded.tokens["others"], "held to other timers")):
+                       (guarded.tokens["others"], "for other timers")):
         dialog.get_by_label("View-only token").fill(wrong)
         dialog.locator(".view").get_by_role("button", name="Create link").click()
         expect(dialog.locator(".view .message")).to_contain_text(why)

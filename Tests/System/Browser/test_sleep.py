@@ -7,10 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import assert_right, seconds_of
-from test_client import (  # noqa: F401
-    NOW, STALLS, digits, hold, let_pass, scripted, server_now, state, visit, wait_until,
-)
-from test_token import guarded  # noqa: F401
+from scripted_server import NOW, STALLS, digits, hold, let_pass, server_now, state, wait_until
 
 # Both clocks can be moved, and the tab can be hidden, as a browser and its machine do it.
 LEVERS = """
@@ -212,7 +209,7 @@ def test_a_restart_of_the_server_never_shows_the_full_duration_nor_nothing(serve
     assert_right(page, server.connect())
 
 
-def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # noqa: F811
+def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):
     control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     control.evaluate(
         """(token) => fetch('/api/timers/tea/start', {method: 'POST', body: '{"duration":300}',
@@ -236,7 +233,8 @@ def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # n
 
 @pytest.fixture
 def alone(visit, scripted):
-    """A display of 400 s, asleep for 300 with a clock that stood still; the server says nothing any more. Its time is ours."""
+    """A display of 400 s, asleep for 300 with a clock that stood still; the server says nothing any more. Its time
+    is ours."""
     scripted.states = [running(duration=400)]
     page = visit("?timer=kitchen", hand_turned=True)
     expect(digits(page)).not_to_be_empty()

@@ -7,20 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 
-@pytest.fixture
-def guarded(server):
-    """The server with two tokens, by role."""
-    def add(role):
-        return subprocess.run(
-            [server.binary, "token", "add", "--name", role, "--role", role, "--data", str(server.data)],
-            check=True, capture_output=True, text=True, timeout=20).stdout.strip()
-
-    server.tokens = {role: add(role) for role in ("view", "control")}
-    server.stop()
-    server.start()
-    return server
-
-
 def test_the_token_leaves_the_address_bar_and_stays_with_the_tab(guarded, open_page):
     page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     page.get_by_label("Name").fill("tea")
@@ -53,10 +39,13 @@ def test_who_may_only_look_can_press_nothing(guarded, open_page):
 
 
 @pytest.mark.parametrize(
-    ("address", "words"), [
-        ("/", r"The server refused the subscription: .*token"), ("/?timer=tea", r"The server refused the subscription: .*token"),
+    ("address", "words"),
+    [
+        ("/", r"The server refused the subscription: .*token"),
+        ("/?timer=tea", r"The server refused the subscription: .*token"),
         ("/?token=wrong", r"refused this page \(wrong token"),
-    ])
+    ],
+)
 def test_a_visitor_without_a_token_is_told_in_words(guarded, open_page, address, words):
     page = open_page(guarded.url + address, is_alone=True)
 

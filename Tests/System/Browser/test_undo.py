@@ -1,6 +1,5 @@
 """Taking back the last change, and never another's."""
 
-import re
 
 import pytest
 from playwright.sync_api import expect
@@ -102,26 +101,76 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
         ("start", {}, {**RUNNING, "status": "finished"}, RUNNING, None),
         ("pause", {}, RUNNING, {**RUNNING, "status": "paused"}, ("resume", {})),
         ("resume", {}, {**RUNNING, "status": "paused"}, RUNNING, ("pause", {})),
-        ("addRemainingTime", {"seconds": 60}, RUNNING, {**RUNNING, "time": 350, "addedTime": 60}, ("addRemainingTime", {"seconds": -60})),
+        (
+            "addRemainingTime",
+            {"seconds": 60},
+            RUNNING,
+            {**RUNNING, "time": 350, "addedTime": 60},
+            ("addRemainingTime", {"seconds": -60}),
+        ),
         # `clamp` took less than was asked for.
-        ("addRemainingTime", {"seconds": -600}, RUNNING, {**RUNNING, "time": 0, "addedTime": -290}, ("addRemainingTime", {"seconds": 290})),
-        ("addRemainingTime", {"seconds": -600}, RUNNING, {**RUNNING, "time": 0, "addedTime": -290, "status": "finished"}, None),
-        ("addElapsedTime", {"seconds": -60}, {**RUNNING, "type": "stopwatch"},
-         {**RUNNING, "type": "stopwatch", "elapsedTime": 0, "lastElapsedTimeCalculatedAt": 1002}, ("addElapsedTime", {"seconds": 12})),
+        (
+            "addRemainingTime",
+            {"seconds": -600},
+            RUNNING,
+            {**RUNNING, "time": 0, "addedTime": -290},
+            ("addRemainingTime", {"seconds": 290}),
+        ),
+        (
+            "addRemainingTime",
+            {"seconds": -600},
+            RUNNING,
+            {**RUNNING, "time": 0, "addedTime": -290, "status": "finished"},
+            None,
+        ),
+        (
+            "addElapsedTime",
+            {"seconds": -60},
+            {**RUNNING, "type": "stopwatch"},
+            {**RUNNING, "type": "stopwatch", "elapsedTime": 0, "lastElapsedTimeCalculatedAt": 1002},
+            ("addElapsedTime", {"seconds": 12}),
+        ),
         # It never goes below the last lap.
-        ("addElapsedTime", {"seconds": -60}, {**RUNNING, "type": "stopwatch", "laps": [9]},
-         {**RUNNING, "type": "stopwatch", "elapsedTime": 9, "lastElapsedTimeCalculatedAt": 1002, "laps": [9]},
-         ("addElapsedTime", {"seconds": 3})),
+        (
+            "addElapsedTime",
+            {"seconds": -60},
+            {**RUNNING, "type": "stopwatch", "laps": [9]},
+            {**RUNNING, "type": "stopwatch", "elapsedTime": 9, "lastElapsedTimeCalculatedAt": 1002, "laps": [9]},
+            ("addElapsedTime", {"seconds": 3}),
+        ),
         # Somebody had just started it, which was not known at the press.
         ("pause", {}, None, {**RUNNING, "status": "paused"}, None),
         ("message", {"text": "B"}, None, RUNNING, None),
         ("addRemainingTime", {"seconds": 60}, None, RUNNING, None),
-        ("update", {"title": "B", "warnings": [5]}, {**RUNNING, "title": "A"}, {**RUNNING, "title": "B"},
-         ("update", {"title": "A", "warnings": []})),
-        ("message", {"text": "B"}, {**RUNNING, "message": {"text": "A", "sentAt": 1}}, RUNNING, ("message", {"text": "A"})),
+        (
+            "update",
+            {"title": "B", "warnings": [5]},
+            {**RUNNING, "title": "A"},
+            {**RUNNING, "title": "B"},
+            ("update", {"title": "A", "warnings": []}),
+        ),
+        (
+            "message",
+            {"text": "B"},
+            {**RUNNING, "message": {"text": "A", "sentAt": 1}},
+            RUNNING,
+            ("message", {"text": "A"}),
+        ),
         ("message", {"text": "B"}, RUNNING, RUNNING, ("message", {"text": ""})),
-        ("signal", {"signal": "blackout"}, RUNNING, {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}}, ("signal", {"signal": "none"})),
-        ("signal", {"signal": "none"}, {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}}, RUNNING, ("signal", {"signal": "blackout"})),
+        (
+            "signal",
+            {"signal": "blackout"},
+            RUNNING,
+            {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}},
+            ("signal", {"signal": "none"}),
+        ),
+        (
+            "signal",
+            {"signal": "none"},
+            {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}},
+            RUNNING,
+            ("signal", {"signal": "blackout"}),
+        ),
         ("signal", {"signal": "flash"}, RUNNING, {**RUNNING, "signal": {"kind": "flash", "sentAt": 1}}, None),
         ("finish", {}, RUNNING, {**RUNNING, "status": "finished"}, None),
         ("reset", {}, RUNNING, IDLE, None),

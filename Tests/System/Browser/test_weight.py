@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import expect
 
 from conftest import WEB, QuietFiles
-from test_client import wait_until
+from scripted_server import wait_until
 
 MOST_BYTES = 60_000
 PAINT_WITHIN = 300  # milliseconds
@@ -36,14 +36,17 @@ def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsy
         page.goto(server.page("kitchen"))
         expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:"))
         page.wait_for_timeout(2000)
-        (first,) = page.evaluate("performance.getEntriesByName('first-contentful-paint').map((paint) => paint.startTime)")
+        (first,) = page.evaluate(
+            "performance.getEntriesByName('first-contentful-paint').map((paint) => paint.startTime)"
+        )
         return {url: size for url, size in sizes.items() if url.startswith(server.url)}, first
 
     # The machine may be busy with something else while one of them loads.
     for _ in range(3):
         files, first = load()
         with capsys.disabled():
-            print(f"\na display: {sum(files.values())} bytes in {len(files)} files, first contentful paint after {first:.0f} ms")
+            print(f"\na display: {sum(files.values())} bytes in {len(files)} files, "
+                  f"first contentful paint after {first:.0f} ms")
         if first < PAINT_WITHIN:
             break
 
@@ -59,8 +62,19 @@ def test_every_script_is_es2017(path):
 
 
 @pytest.mark.parametrize(
-    "newer", ["a?.b", "a ?? b", "try {} catch {}", "({...a})", "class A { x = 1 }", "async () => { for await (const x of y); }",
-              "import('x')", "/(?<=a)b/", "import.meta.url"])
+    "newer",
+    [
+        "a?.b",
+        "a ?? b",
+        "try {} catch {}",
+        "({...a})",
+        "class A { x = 1 }",
+        "async () => { for await (const x of y); }",
+        "import('x')",
+        "/(?<=a)b/",
+        "import.meta.url",
+    ],
+)
 def test_what_is_newer_is_found_out(newer, tmp_path):
     script = tmp_path / "newer.js"
     script.write_text(newer)
@@ -260,9 +274,9 @@ def test_it_asks_to_stay_awake_and_again_when_it_is_seen_again(server, script, o
         server.page("kitchen"),
         init_script="""
         window.asked = 0;
-        Object.defineProperty(navigator, 'wakeLock', {value: {request: () => { asked += 1; return Promise.resolve({}); }}});
-        """,
-    )
+        const request = () => { asked += 1; return Promise.resolve({}); };
+        Object.defineProperty(navigator, 'wakeLock', {value: {request}});
+        """)
     expect(page.locator("[data-digits]")).not_to_be_empty()
     assert page.evaluate("asked") == 1
 
@@ -281,7 +295,9 @@ def test_it_asks_to_stay_awake_and_again_when_it_is_seen_again(server, script, o
 def test_another_page_can_use_the_client_as_documented(server, script, open_page):
     script.do("start", timer="tea", duration=300)
     document = (WEB / "timersync.md").read_text()
-    example = document[document.index('<script type="module">') + len('<script type="module">'):document.index("</script>")]
+    example = document[
+        document.index('<script type="module">') + len('<script type="module">') : document.index("</script>")
+    ]
     page = open_page(server.url + "/favicon.svg")
 
     example = re.sub(r'import (\{.*?\}) from "\./(.*?)";', rf'const \1 = await import("{server.url}/\2");', example)
