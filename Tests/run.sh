@@ -100,7 +100,7 @@ tell_check() {
   tail -n "$([ "$(cat "$work/$1.status")" = 0 ] && echo 12 || echo 60)" "$work/$1.log"
 }
 
-conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
+conformance=("$python" Tests/System/Conformance/run.py --echo "$TIMERSYNC_ECHO")
 # The fuzzer is built and run in what the others leave. First come those that mind to be late; then those that keep the
 # disk busy, for which ticks would wait, beside what does not mind; then the browsers, three of which want both cores; and
 # those of their tests that are held to their milliseconds are alone at the end.

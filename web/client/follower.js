@@ -116,10 +116,11 @@ export class Follower {
 
   // A set may come in parts, which count together.
   collectPart(snapshot) {
-    const timers = (snapshot.part > 1 && this.collected || []).concat(snapshot.timers);
-    this.collected = snapshot.part < snapshot.parts ? timers : null;
-    if (this.collected === null) {
-      this.applySnapshot(Object.assign(snapshot, { timers }));
+    const whole = snapshot.part > 1 && this.parts || Object.assign({}, snapshot, { timers: [] });
+    whole.timers = whole.timers.concat(snapshot.timers);
+    this.parts = snapshot.part < snapshot.parts ? whole : null;
+    if (this.parts === null) {
+      this.applySnapshot(whole);
     }
   }
 
