@@ -49,7 +49,7 @@ def has_status(page, name, status):
     expect(card(page, name)).to_have_attribute("data-status", status)
 
 
-def bulletin(page):
+def toast(page):
     return page.locator("#toast p, .pad .report")
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, focus
+from person import focus, toast
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 VIBRATIONS = "window.felt = []; Navigator.prototype.vibrate = (pattern) => { felt.push(pattern); return true; };"
@@ -42,7 +42,7 @@ def test_pause_resume_and_undo(remote, script):
     expect(remote.locator(".face")).to_have_attribute("data-status", "paused")
     remote.get_by_role("button", name="Undo").tap()
     expect(remote.locator(".face")).to_have_attribute("data-status", "running")
-    expect(bulletin(remote)).to_have_text("Undone: Paused Pasta.")
+    expect(toast(remote)).to_have_text("Undone: Paused Pasta.")
 
 
 def test_finish_wants_to_be_held(remote, script):
@@ -54,7 +54,7 @@ def test_finish_wants_to_be_held(remote, script):
     finish.click(delay=1200)
 
     expect(remote.locator(".face")).to_have_attribute("data-status", "finished")
-    expect(bulletin(remote)).to_contain_text("can't be undone")
+    expect(toast(remote)).to_contain_text("can't be undone")
 
 
 def test_who_can_not_hold_confirms(remote, script):

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, digits, has_status, make, press, shows
+from person import card, choose, digits, has_status, make, press, shows, toast
 from scripted_server import knows_the_clock, wait_until
 
 ODD_NAMES = [
@@ -262,7 +262,7 @@ def test_finish_and_start_again(server, script, open_page):
     choose(page, "kitchen", "Finish")
     page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
     has_status(page, "kitchen", "finished")
-    expect(bulletin(page)).to_contain_text("can't be undone")
+    expect(toast(page)).to_contain_text("can't be undone")
     press(page, "kitchen", "Start again")
 
     has_status(page, "kitchen", "running")
@@ -330,7 +330,7 @@ def test_several_are_finished_in_one_go_but_for_those_that_were_unticked(server,
 
     for name, status in (("a", "finished"), ("b", "running"), ("c", "finished"), ("d", "idle")):
         has_status(page, name, status)
-    expect(bulletin(page)).to_have_text("Finished 2 timers. This can't be undone.")
+    expect(toast(page)).to_have_text("Finished 2 timers. This can't be undone.")
 
 
 def test_all_are_finished_in_one_step(server, script, open_page):
@@ -363,7 +363,7 @@ def test_what_began_while_one_was_asked_is_not_finished_with_the_others(server, 
     has_status(page, "a", "finished")
     page.get_by_role("dialog").get_by_role("button", name="Finish 2 timers").click()
 
-    expect(bulletin(page)).to_have_text("Finished 1 timer. This can't be undone.")
+    expect(toast(page)).to_have_text("Finished 1 timer. This can't be undone.")
     assert [script.do("get", timer=name)["status"] for name in ("b", "late")] == ["finished", "running"]
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, digits, has_status
+from person import card, digits, has_status, toast
 
 
 def tab_to(page, label, most=60):
@@ -87,7 +87,7 @@ def test_single_keys_act_on_the_timer_that_has_the_focus(server, script, open_pa
     page.keyboard.press("+")
     expect(digits(page, "a")).to_have_text(re.compile(r"^5[01]:"))
     page.keyboard.press("u")
-    expect(bulletin(page)).to_contain_text("Undone")
+    expect(toast(page)).to_contain_text("Undone")
     page.keyboard.press("v")
     expect(page.locator("#timers")).to_have_attribute("data-layout", "compact")
     page.keyboard.press("e")
@@ -138,7 +138,7 @@ def test_single_keys_can_be_switched_off_and_stay_off(server, script, open_page)
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert script.do("get", timer="a")["status"] == "running"
     page.keyboard.press("Control+z")
-    expect(bulletin(page)).to_have_text("Nothing to undo.")
+    expect(toast(page)).to_have_text("Nothing to undo.")
 
 
 def test_the_list_says_what_each_key_does(server, script, open_page):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, focus, has_status, press
+from person import card, choose, focus, has_status, press, toast
 from scripted_server import NOW, digits, hold, let_pass, state, wait_until
 
 
@@ -66,7 +66,7 @@ def test_an_answer_of_the_first_time_brings_no_timer_back_that_was_removed_meanw
         reply=request["id"], ok=True, timer=running(revision=6))
     broken(page, scripted, "resume", 4)
 
-    expect(bulletin(page)).to_contain_text("Resumed")
+    expect(toast(page)).to_contain_text("Resumed")
     expect(digits(page, "marker")).to_be_visible()
     expect(digits(page)).to_have_count(0)
 
@@ -82,7 +82,7 @@ def test_a_removal_that_is_sent_again_does_not_hide_who_has_started_it_anew_mean
     scripted.answers["remove"] = lambda request: scripted.say(reply=request["id"], ok=True)
     broken(page, scripted, "remove", 4)
 
-    expect(bulletin(page)).to_contain_text("Removed kitchen.")
+    expect(toast(page)).to_contain_text("Removed kitchen.")
     expect(digits(page)).to_be_visible()
 
 
@@ -103,19 +103,19 @@ def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_ba
     page = visit_still(running())
     scripted.states = [state(revision=6)]
     page.get_by_role("button", name="Pause").click()
-    expect(bulletin(page)).to_have_text("Paused kitchen.")
+    expect(toast(page)).to_have_text("Paused kitchen.")
 
     scripted.connections[-1].close(code=1001)
     expect(page.locator("#connection")).to_be_visible()
     page.keyboard.press("u")
-    expect(bulletin(page)).to_contain_text("Offline")
+    expect(toast(page)).to_contain_text("Offline")
     let_pass(page, 4)
     expect(page.locator("#connection")).to_be_hidden()
     page.keyboard.press("u")
 
     wait_until(page, lambda: scripted.sent("resume"))
     assert scripted.sent("resume")[0]["ifRevision"] == 6
-    expect(bulletin(page)).to_have_text("Undone: Paused kitchen.")
+    expect(toast(page)).to_have_text("Undone: Paused kitchen.")
 
 
 def test_who_may_control_is_told_that_the_link_is_lost_and_not_that_one_may_only_look(visit_still, scripted):
@@ -127,7 +127,7 @@ def test_who_may_control_is_told_that_the_link_is_lost_and_not_that_one_may_only
     page.keyboard.press("f")
     expect(page.locator("article .message")).to_contain_text("Offline")
     page.locator("#finish-many").click(force=True)
-    expect(bulletin(page)).to_contain_text("Offline")
+    expect(toast(page)).to_contain_text("Offline")
 
 
 def test_a_reset_that_is_refused_says_so(visit, scripted):
@@ -137,7 +137,7 @@ def test_a_reset_that_is_refused_says_so(visit, scripted):
 
     choose(page, "kitchen", "Reset")
 
-    expect(bulletin(page)).to_have_text("The disk is full.")
+    expect(toast(page)).to_have_text("The disk is full.")
 
 
 def test_who_is_let_in_at_last_is_not_told_the_contrary(visit, scripted):
@@ -175,7 +175,7 @@ def test_a_late_answer_closes_no_other_dialog(visit, scripted, never):
     page.get_by_label("Message", exact=True).fill("Wrap up soon")
 
     scripted.reply(request())
-    expect(bulletin(page)).to_contain_text("Finished kitchen.")
+    expect(toast(page)).to_contain_text("Finished kitchen.")
 
     expect(page.get_by_label("Message", exact=True)).to_have_value("Wrap up soon")
 
@@ -254,7 +254,7 @@ def test_what_is_typed_while_an_answer_is_on_its_way_stays(visit, scripted, neve
     text.fill("And now: questions")
 
     scripted.reply(request())
-    expect(bulletin(page)).to_contain_text("on its screens")
+    expect(toast(page)).to_contain_text("on its screens")
     expect(text).to_have_value("And now: questions")
 
     page.keyboard.press("Control+Enter")
@@ -275,7 +275,7 @@ def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhi
     focus(page.get_by_label("Search"))
 
     scripted.say(reply=request()["id"], ok=True, timer=running(timer="Timer 1", revision=9))
-    expect(bulletin(page)).to_contain_text("Started")
+    expect(toast(page)).to_contain_text("Started")
 
     expect(page.get_by_label("Search")).to_be_focused()
     expect(page.get_by_label("Name")).to_have_value("Second")
@@ -460,11 +460,11 @@ def test_undoing_by_keyboard_from_the_bar_keeps_the_focus(visit, scripted):
     expect(digits(page)).to_be_visible()
     scripted.states = [state(revision=6)]
     press(page, "kitchen", "Pause")
-    expect(bulletin(page)).to_have_text("Paused kitchen.")
+    expect(toast(page)).to_have_text("Paused kitchen.")
     focus(page.locator("#toast button"))
 
     page.keyboard.press("Enter")
-    expect(bulletin(page)).to_contain_text("Undone")
+    expect(toast(page)).to_contain_text("Undone")
 
     assert has_focus(page)
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, make, press
+from person import card, choose, make, press, toast
 from scripted_server import NOW, digits, state, wait_until
 
 HELLO = {"history": "one", "revision": 5}
@@ -180,14 +180,14 @@ def test_what_is_undone_is_of_the_run_in_which_it_was_done(visit, runs):
     expect(digits(page)).to_be_visible()
     runs.states = [run_of(3, revision=6, status="paused")]
     press(page, "kitchen", "Pause")
-    expect(bulletin(page)).to_have_text("Paused kitchen.")
+    expect(toast(page)).to_have_text("Paused kitchen.")
     runs.snapshot(run_of(9, revision=9, title="Next"), "started")
     expect(card(page, "kitchen").locator("h2")).to_have_text("Next")
     runs.answers["resume"] = lambda request: runs.refuse(request, "runMismatch", "The run is 9.")
 
     page.keyboard.press("u")
 
-    expect(bulletin(page)).to_have_text("kitchen has changed since then. Nothing was undone.")
+    expect(toast(page)).to_have_text("kitchen has changed since then. Nothing was undone.")
     assert seen_by(runs, "resume") == [3]
 
 
@@ -208,7 +208,7 @@ def test_of_many_those_are_finished_that_were_seen(visit, runs):
 
     page.get_by_role("dialog").get_by_role("button", name="Finish 2 timers").click()
 
-    expect(bulletin(page)).to_have_text(
+    expect(toast(page)).to_have_text(
         "Finished 1 timer. This can't be undone. Someone else restarted oven in the meantime. Nothing was changed.")
     assert {request["timer"]: request["ifRun"] for request in runs.sent("finish")} == {"kitchen": 3, "oven": 4}
     assert runs.sent("finishAll") == []
@@ -318,7 +318,7 @@ def test_a_press_that_arrives_after_the_next_run_has_begun_leaves_it_alone(serve
         assert (state["status"], state["duration"], state["addedTime"]) == ("running", 600, 0), name
     # Another press, with the new run in sight, is about that.
     press(page, "more", "+1 min")
-    expect(bulletin(page)).to_contain_text("Changed the time of Next.")
+    expect(toast(page)).to_contain_text("Changed the time of Next.")
     assert script.do("get", timer="more")["addedTime"] == 60
 
 

@@ -4,7 +4,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, has_status, make, press
+from person import card, choose, has_status, make, press, toast
 
 
 def undo(page):
@@ -24,17 +24,17 @@ def test_pause_and_resume_are_taken_back(page, script):
     has_status(page, "kitchen", "paused")
     undo(page)
     has_status(page, "kitchen", "running")
-    expect(bulletin(page)).to_have_text("Undone: Paused Pasta.")
+    expect(toast(page)).to_have_text("Undone: Paused Pasta.")
 
 
 def test_added_time_is_taken_back(page, script):
     press(page, "kitchen", "+1 min")
-    expect(bulletin(page)).to_contain_text("Changed the time")
+    expect(toast(page)).to_contain_text("Changed the time")
     assert script.do("get", timer="kitchen")["addedTime"] == 60
 
     undo(page)
 
-    expect(bulletin(page)).to_contain_text("Undone")
+    expect(toast(page)).to_contain_text("Undone")
     assert script.do("get", timer="kitchen")["addedTime"] == 0
 
 
@@ -65,12 +65,12 @@ def test_settings_and_a_message_are_taken_back(page, script):
 
 def test_anothers_change_is_never_undone(page, script):
     press(page, "kitchen", "+1 min")
-    expect(bulletin(page)).to_contain_text("Changed the time")
+    expect(toast(page)).to_contain_text("Changed the time")
     script.do("addRemainingTime", timer="kitchen", seconds=5)
 
     undo(page)
 
-    expect(bulletin(page)).to_have_text("Pasta has changed since then. Nothing was undone.")
+    expect(toast(page)).to_have_text("Pasta has changed since then. Nothing was undone.")
     assert script.do("get", timer="kitchen")["addedTime"] == 65
 
 
@@ -80,10 +80,10 @@ def test_what_can_not_be_undone_says_so_and_leaves_nothing_to_undo(page, script)
     choose(page, "kitchen", "Finish")
     page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
 
-    expect(bulletin(page)).to_have_text("Finished Pasta. This can't be undone.")
+    expect(toast(page)).to_have_text("Finished Pasta. This can't be undone.")
     expect(page.locator("#undo")).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Control+z")
-    expect(bulletin(page)).to_have_text("Nothing to undo.")
+    expect(toast(page)).to_have_text("Nothing to undo.")
     assert script.do("get", timer="kitchen")["status"] == "finished"
 
 
