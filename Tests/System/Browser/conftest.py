@@ -11,8 +11,10 @@ import json
 import os
 import pathlib
 import queue
+import shutil
 import signal
 import subprocess
+import tarfile
 import threading
 import time
 import urllib.parse
@@ -25,6 +27,7 @@ from scripted_server import ScriptedServer
 
 WEB = pathlib.Path(__file__).resolve().parents[3] / "web"
 START_WITHIN = 20
+BEFORE = pathlib.Path(__file__).with_name("page_of_before.tar.xz")
 
 
 # How long a page may take before it counts as hung. A busy machine takes seconds for what is there in a moment; where a
@@ -318,3 +321,14 @@ def guarded(server):
     server.stop()
     server.start()
     return server
+
+
+@pytest.fixture
+def page_of_before(tmp_path):
+    """The folder of a page from before there were parts and folders, as somebody may have put it on a wall."""
+    with tarfile.open(BEFORE) as archive:
+        archive.extractall(tmp_path / "before")
+    folder = tmp_path / "before" / "web"
+    for icon in WEB.glob("*.png"):  # the archive goes without them
+        shutil.copy(icon, folder)
+    return folder
