@@ -65,7 +65,9 @@ let package = Package(
 
     // The page: a tool that writes the files in `web` into a Swift source, and the plugin that runs it at each build.
     .executableTarget(name: "EmbedPage", swiftSettings: strictSettings),
-    .plugin(name: "EmbedPagePlugin", capability: .buildTool(), dependencies: ["EmbedPage"]),
+    .plugin(
+      name: "EmbedPagePlugin", capability: .buildTool(), dependencies: ["EmbedPage"],
+      path: "Sources/EmbedPagePlugin"),
 
     // Tests, one target for each module.
     .testTarget(
