@@ -90,7 +90,7 @@ export class Follower {
 
   welcome(hello) {
     if (hello.protocol !== 1) {
-      this.link.stop("the server speaks another protocol; reload the page");
+      this.link.stop("the server speaks protocol " + hello.protocol + ", this page 1; reload it");
       return;
     }
     const since = this.position;

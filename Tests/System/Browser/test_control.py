@@ -137,7 +137,7 @@ def test_a_message_a_flash_and_a_blackout_are_sent(remote, script):
     assert "message" not in state and state["signal"]["kind"] == "flash"
 
 
-@pytest.mark.parametrize("text, says", [("", "no message to send"), ("ü" * 251, "at most 500 bytes")])
+@pytest.mark.parametrize("text, says", [("", "The message is empty"), ("ü" * 251, "at most 500 bytes")])
 def test_a_message_that_can_not_be_sent_says_why(remote, script, text, says):
     remote.get_by_role("button", name="Message", exact=True).tap()
     remote.get_by_role("dialog").get_by_label("Message", exact=True).fill(text)

@@ -254,7 +254,7 @@ def test_what_is_typed_while_an_answer_is_on_its_way_stays(visit, scripted, neve
     text.fill("And now: questions")
 
     scripted.reply(request())
-    expect(toast(page)).to_contain_text("on its screens")
+    expect(toast(page)).to_contain_text("Message sent to the screens")
     expect(text).to_have_value("And now: questions")
 
     page.keyboard.press("Control+Enter")

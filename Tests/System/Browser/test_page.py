@@ -81,15 +81,15 @@ def test_the_tab_shows_the_time(server, script, open_page):
 
 def test_a_name_that_does_not_exist_waits_and_lights_up(server, script, open_page):
     page = open_page(server.page("later"))
-    expect(page.get_by_text("Waiting for")).to_be_visible()
+    expect(page.get_by_text("Waiting to start")).to_be_visible()
 
     script.do("start", timer="later", duration=300)
 
     shows(page, "later", r"^(5:00|4:\d\d)$")
-    expect(page.get_by_text("Waiting for")).to_be_hidden()
+    expect(page.get_by_text("Waiting to start")).to_be_hidden()
 
     script.do("remove", timer="later")
-    expect(page.get_by_text("Waiting for")).to_be_visible()
+    expect(page.get_by_text("Waiting to start")).to_be_visible()
 
 
 def test_a_forced_start_shows_the_full_duration_at_once(server, script, open_page):

@@ -144,8 +144,8 @@ def test_a_question_is_about_the_run_that_stood_there_when_it_was_asked(visit, r
 
 @pytest.mark.parametrize("query, words", [
     ("?", "Someone else restarted Tea in the meantime. Nothing was changed."),
-    ("?timer=kitchen&control&lang=de", "Jemand anders hat Tea inzwischen neu gestartet; nichts wurde geändert."),
-    ("?timer=kitchen&lang=fr", "Quelqu’un d’autre a redémarré Tea entre-temps ; rien n’a été changé."),
+    ("?timer=kitchen&control&lang=de", "Jemand anders hat Tea inzwischen neu gestartet. Nichts wurde geändert."),
+    ("?timer=kitchen&lang=fr", "Quelqu’un d’autre a redémarré Tea entre-temps. Rien n’a été modifié."),
 ])
 def test_another_run_is_told_in_plain_words_and_never_pressed_again(visit, runs, query, words):
     runs.states = [run_of(3, title="Tea")]

@@ -196,9 +196,10 @@ CANNOT = {"writable": False, "reason": "the disk is full"}
 
 @pytest.mark.parametrize("query, words", [
     ("?", "Changes can't be saved right now: the disk is full"),
-    ("?lang=de", "Änderungen können gerade nicht gespeichert werden: the disk is full"),
+    ("?lang=de", "Änderungen können zurzeit nicht gespeichert werden: the disk is full"),
     ("?timer=kitchen&control&lang=es", "Ahora mismo no se pueden guardar los cambios: the disk is full"),
-    ("?timer=later&control&lang=fr", "Les changements ne peuvent pas être enregistrés en ce moment : the disk is full"),
+    ("?timer=later&control&lang=fr",
+     "Les modifications ne peuvent pas être enregistrées pour le moment : the disk is full"),
     ("?timer=kitchen&lang=ar", "لا يمكن حفظ التغييرات الآن: \u2068the disk is full\u2069"),
 ])
 def test_who_may_control_sees_that_nothing_can_be_saved_and_why_for_as_long_as_it_is_so(

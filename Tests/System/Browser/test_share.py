@@ -125,7 +125,7 @@ def test_who_only_looks_shares_only_looking(guarded, open_page):
     expect(dialog.locator(".control .address")).to_have_count(0)
     dialog.get_by_label("Token with control").fill(guarded.tokens["view"])
     dialog.locator(".control").get_by_role("button", name="Create link").click()
-    expect(dialog.locator(".control .message")).to_contain_text("only looks")
+    expect(dialog.locator(".control .message")).to_contain_text("is view-only")
 
 
 def test_who_is_not_let_in_is_told_and_may_put_in_a_token(guarded, open_page):
