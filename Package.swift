@@ -60,8 +60,16 @@ let package = Package(
       ],
       swiftSettings: strictSettings),
     .executableTarget(
-      name: "timersync", dependencies: ["TimerServer"],
-      resources: [.embedInCode("Page")], swiftSettings: strictSettings),
+      // `Page` is a link to `web`: it makes SwiftPM plan again when a file of the page comes or goes.
+      name: "timersync", dependencies: ["TimerServer"], exclude: ["Page"],
+      swiftSettings: strictSettings,
+      plugins: ["EmbedPagePlugin"]),
+
+    // The page: a tool that writes the files in `web` into a Swift source, and the plugin that runs it at each build.
+    .executableTarget(name: "EmbedPage", swiftSettings: strictSettings),
+    .plugin(
+      name: "EmbedPagePlugin", capability: .buildTool(), dependencies: ["EmbedPage"],
+      path: "Sources/EmbedPagePlugin"),
 
     // Tests, one target for each module.
     .testTarget(

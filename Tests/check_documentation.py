@@ -15,7 +15,15 @@ from pathlib import Path
 # Of these types, the ones that programs outside of this package see; None: all of a module.
 LIBRARIES = {
     "PersistableTimer": None,
-    "TimerStorage": {"JSONFileStore", "StorageKey", "StorageError", "DiskError", "TinyStorage", "TinyStorageKey", "String"},
+    "TimerStorage": {
+        "JSONFileStore",
+        "StorageKey",
+        "StorageError",
+        "DiskError",
+        "TinyStorage",
+        "TinyStorageKey",
+        "String",
+    },
     "TimerCore": {"PausePeriod", "RestoreTimerData", "RestoreType", "TimerState", "TimerStatus"},
 }
 # What the compiler writes, or what another module's protocol explains.

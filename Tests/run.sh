@@ -42,6 +42,8 @@ close() {
 
 check "packages are installed" "$root/deploy/install.sh" test || true
 check "sources are formatted" swift format lint --strict --recursive Package.swift Sources Tests
+check "the page's scripts pass eslint" \
+  env NODE_PATH=/usr/share/nodejs eslint --format unix --max-warnings 0 web
 
 check "everything builds without a warning" \
   swift build --build-tests --explicit-target-dependency-import-check error
@@ -63,6 +65,7 @@ cmp -s Tests/requirements.txt "$root/.build/venv/requirements.txt" || {
     "$python" -m pip install -q --disable-pip-version-check -r Tests/requirements.txt &&
     cp Tests/requirements.txt "$root/.build/venv/requirements.txt"
 }
+check "the Python sources pass ruff" "$python" -m ruff check --quiet Tests
 
 bin=$(swift build --show-bin-path)
 export TIMERSYNC_SERVER="$bin/timersync" TIMERSYNC_ECHO="$bin/WebSocketEcho"
@@ -97,7 +100,7 @@ tell_check() {
   tail -n "$([ "$(cat "$work/$1.status")" = 0 ] && echo 12 || echo 60)" "$work/$1.log"
 }
 
-conformance=("$python" Tests/Conformance/run.py --echo "$TIMERSYNC_ECHO")
+conformance=("$python" Tests/System/Conformance/run.py --echo "$TIMERSYNC_ECHO")
 # The fuzzer is built and run in what the others leave. First come those that mind to be late; then those that keep the
 # disk busy, for which ticks would wait, beside what does not mind; then the browsers, three of which want both cores; and
 # those of their tests that are held to their milliseconds are alone at the end.

@@ -1,18 +1,17 @@
-// What a display shows. Pure functions: no DOM, no socket, and time is an argument.
+// What a display shows. Pure functions: no DOM, no socket, and time is an argument in seconds.
 
-// Halves go away from zero. The wire carries microseconds and a binary fraction does not
-// hold them exactly, so round to those first: 299.9995 s is then half a millisecond for sure.
+// Halves round away from zero. Binary fractions don't hold the wire's microseconds exactly, so those come first:
+// 299.9995 s is then half a millisecond for sure.
 export function wholeMilliseconds(seconds) {
   const milliseconds = Math.round(Math.round(Math.abs(seconds) * 1e6) / 1e3);
   return seconds < 0 ? 0 - milliseconds : milliseconds;
 }
 
-// A countdown's whole seconds go up (its first second is the full one, zero is exactly
-// zero), a stopwatch's go down.
+// A countdown rounds up (its first second is the full one, zero is exactly zero), a stopwatch rounds down.
 export function shownSeconds(seconds, type) {
   const milliseconds = wholeMilliseconds(seconds);
   const whole = type === "stopwatch" ? Math.floor(milliseconds / 1000) : Math.ceil(milliseconds / 1000);
-  return whole === 0 ? 0 : whole; // -0 is no number to show
+  return whole === 0 ? 0 : whole; // never -0
 }
 
 export function displayText(seconds, type) {
@@ -20,28 +19,23 @@ export function displayText(seconds, type) {
   const whole = Math.abs(shown);
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor(whole / 60) % 60;
-  const tail = twoDigits(whole % 60);
-  const text = hours > 0 ? hours + ":" + twoDigits(minutes) + ":" + tail : minutes + ":" + tail;
+  const text = (hours > 0 ? hours + ":" + twoDigits(minutes) : minutes) + ":" + twoDigits(whole % 60);
   return shown < 0 ? "-" + text : text;
 }
 
-// How long the shown text stays as it is while the timer runs.
+// How long a running timer shows the same text.
 export function secondsUntilChange(seconds, type) {
   const shown = shownSeconds(seconds, type);
   return type === "stopwatch" ? shown + 1 - seconds : seconds - (shown - 1);
 }
 
-// A screen whose clock is a little behind must not take time back that the server has
-// counted already: a countdown of 5:00 would begin with 5:01.
+// A clock that is a little behind must not take back time that the server has counted: 5:00 would begin as 5:01.
 export function elapsedAt(state, serverNow) {
-  if (state.status !== "running") {
-    return state.elapsedTime;
-  }
-  return state.elapsedTime + Math.max(0, serverNow - state.lastElapsedTimeCalculatedAt);
+  const since = state.status === "running" ? Math.max(0, serverNow - state.lastElapsedTimeCalculatedAt) : 0;
+  return state.elapsedTime + since;
 }
 
-// Only overtime goes below zero. With every other policy the server decides what happens
-// at zero, so the display waits there until it is told.
+// Only overtime goes below zero. Otherwise the server decides what happens at zero, and the display waits there for it.
 export function timeAt(state, serverNow) {
   const elapsed = elapsedAt(state, serverNow);
   if (state.type === "stopwatch") {
@@ -51,12 +45,12 @@ export function timeAt(state, serverNow) {
   return waitsAtZero(state) ? Math.max(0, left) : left;
 }
 
-// What a screen shows of one timer at one instant. `changesIn` is the time until
-// the text changes by itself, null when it does not.
+// What a screen shows of one timer at one instant. `changesIn` is the time until the text changes by itself, null when
+// it doesn't.
 export function reading(state, serverNow) {
   const time = timeAt(state, serverNow);
   return {
-    time: time,
+    time,
     text: displayText(time, state.type),
     status: state.status,
     level: level(state, time),
@@ -65,13 +59,13 @@ export function reading(state, serverNow) {
   };
 }
 
-// The same without digits, for a moment in which none could be vouched for.
+// The same without digits, for when none is certain.
 export function masked(shown) {
   return Object.assign({}, shown, { text: shown.text.replace(/[0-9]/g, "–"), isMasked: true });
 }
 
 function twoDigits(number) {
-  return number < 10 ? "0" + number : String(number);
+  return String(number).padStart(2, "0");
 }
 
 function waitsAtZero(state) {
@@ -79,28 +73,22 @@ function waitsAtZero(state) {
 }
 
 function changesIn(state, time) {
-  if (state.status !== "running" || (time === 0 && state.type === "timer" && waitsAtZero(state))) {
-    return null;
-  }
-  return secondsUntilChange(time, state.type);
+  const isOver = time === 0 && state.type === "timer" && waitsAtZero(state);
+  return state.status !== "running" || isOver ? null : secondsUntilChange(time, state.type);
 }
 
-// "overtime" from zero on, "urgent" at the last of several warnings, "warning" at the first.
+// "overtime" from zero on, "urgent" from the last of several warnings, "warning" from the first.
 function level(state, time) {
   if (state.type === "stopwatch" || state.status === "idle") {
     return "calm";
   }
   const milliseconds = wholeMilliseconds(time);
+  const warnings = state.warnings || [];
+  const passed = warnings.filter((warning) => milliseconds <= wholeMilliseconds(warning)).length;
   if (milliseconds <= 0) {
     return "overtime";
   }
-  const passed = (state.warnings || []).filter((warning) => {
-    return milliseconds <= wholeMilliseconds(warning);
-  });
-  if (passed.length === 0) {
-    return "calm";
-  }
-  return passed.length > 1 && passed.length === state.warnings.length ? "urgent" : "warning";
+  return passed === 0 ? "calm" : passed > 1 && passed === warnings.length ? "urgent" : "warning";
 }
 
 // How much of a countdown is left, 0 to 1; null for a stopwatch, which has no end.

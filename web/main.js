@@ -1,13 +1,15 @@
-// Routing: the address says which view this is, and only that view's files are loaded.
+// Picks the view that the address asks for, and loads that view's files only.
 
-import { page } from "./page.js";
-import { addModule, addStyle, markup } from "./markup.js";
+import { page } from "./shared/page.js";
+import { addModule, addStyle, markup } from "./shared/loader.js";
 
-document.body.classList.add(page.view); // `body.display`, say, for the style sheets
+const path = page.view + "/" + page.view; // "display/display", say
+
+document.body.classList.add(page.view); // style sheets go by `body.display`
 if (page.view !== "display") {
-  addStyle("forms.css");
+  addStyle("shared/forms.css");
 }
-addStyle(page.view + ".css");
-markup(page.view + ".html"); // on its way while the module loads
-addModule(page.view + ".js");
-setTimeout(addModule, 10000, "offline.js"); // when everything else is done
+addStyle(path + ".css");
+markup(path + ".html"); // downloads while the module does
+addModule(path + ".js");
+setTimeout(addModule, 10000, "shared/offline.js"); // once everything else is done

@@ -1,41 +1,41 @@
-// The protocol client: it follows timers and asks for changes. No DOM. How another page uses it
-// is told in timersync.md.
+// The protocol client: it follows timers and sends changes. It has no DOM. timersync.md tells how another page uses it.
 
-import { change } from "./changes.js";
-import { Follower } from "./follower.js";
+import { change } from "./client/changes.js";
+import { Follower } from "./client/follower.js";
 
-export { Refusal } from "./changes.js";
+export { Refusal } from "./client/changes.js";
+export { ServerClock } from "./client/clock.js";
 
 const MOST_ENDS = 1000;
 
 export class TimerSync extends Follower {
-  constructor(wish) {
-    super(wish);
-    this.ends = new Set(); // that were told, the latest of them
+  constructor(given) {
+    super(given);
+    this.ends = new Set(); // the latest ends that were reported, each as "timer/endedAt"
   }
 
-  // A button was pressed. Resolves with the reply, rejects with a Refusal.
+  // Resolves with the reply, rejects with a Refusal.
   change(command, timer, fields) {
     return change(this, command, timer, fields);
   }
 
-  // An end that is told late to one connection may have been told to another: it rings once.
-  takeSnapshot(snapshot) {
-    super.takeSnapshot(this.isAgain(snapshot) ? Object.assign({}, snapshot, { cause: "updated" }) : snapshot);
+  // Each end is reported once, though a new connection may bring it again.
+  applySnapshot(snapshot) {
+    super.applySnapshot(this.isRepeatedEnd(snapshot) ? Object.assign({}, snapshot, { cause: "updated" }) : snapshot);
   }
 
   // — inside —
 
-  isAgain(snapshot) {
+  isRepeatedEnd(snapshot) {
     if (snapshot.cause !== "ended" || snapshot.endedAt === undefined) {
       return false;
     }
     const end = snapshot.timers.map((state) => state.timer).concat([snapshot.endedAt]).join("/");
-    const isAgain = this.ends.has(end);
+    const isRepeated = this.ends.has(end);
     this.ends.add(end);
     if (this.ends.size > MOST_ENDS) {
       this.ends.delete(this.ends.values().next().value);
     }
-    return isAgain;
+    return isRepeated;
   }
 }

@@ -175,7 +175,7 @@ public enum Page: Sendable {
     let files: [String: StaticFile]
     switch self {
     case .files(let contents):
-      return contents.reduce(into: [:]) {
+      files = contents.reduce(into: [:]) {
         $0["/" + $1.key] = StaticFile(name: $1.key, body: $1.value)
       }
     case .folder(let path):
@@ -185,8 +185,8 @@ public enum Page: Sendable {
       guard files["/index.html"] != nil else {
         throw .page(path, "it has no index.html; leave --web out for the built-in page")
       }
-      return files
     }
+    return files.addingFileList()
   }
 }
 

@@ -1,90 +1,17 @@
+import Foundation
+
 /// The page, built into the program.
 ///
-/// A test holds the list to what is in the folder `web`.
+/// `EmbeddedFiles` is generated at each build from the files that are in the folder `web`.
 enum EmbeddedPage {
+  /// The contents of each file, by its path in the folder.
   static var files: [String: [UInt8]] {
-    [
-      "actions.js": PackageResources.actions_js,
-      "address.js": PackageResources.address_js,
-      "alarm.js": PackageResources.alarm_js,
-      "alerts.js": PackageResources.alerts_js,
-      "awake.js": PackageResources.awake_js,
-      "bulletin.js": PackageResources.bulletin_js,
-      "card.js": PackageResources.card_js,
-      "changes.js": PackageResources.changes_js,
-      "clock.js": PackageResources.clock_js,
-      "connection.js": PackageResources.connection_js,
-      "control.css": PackageResources.control_css,
-      "control.html": PackageResources.control_html,
-      "control.js": PackageResources.control_js,
-      "controls.css": PackageResources.controls_css,
-      "controls.html": PackageResources.controls_html,
-      "controls.js": PackageResources.controls_js,
-      "copy.js": PackageResources.copy_js,
-      "countdown.js": PackageResources.countdown_js,
-      "dashboard-keys.js": PackageResources.dashboard_keys_js,
-      "dashboard.css": PackageResources.dashboard_css,
-      "dashboard.html": PackageResources.dashboard_html,
-      "dashboard.js": PackageResources.dashboard_js,
-      "desk.js": PackageResources.desk_js,
-      "dialog.js": PackageResources.dialog_js,
-      "dialogs.css": PackageResources.dialogs_css,
-      "dialogs.html": PackageResources.dialogs_html,
-      "display.css": PackageResources.display_css,
-      "display.html": PackageResources.display_html,
-      "display.js": PackageResources.display_js,
-      "duration.js": PackageResources.duration_js,
-      "edit.js": PackageResources.edit_js,
-      "favicon.svg": PackageResources.favicon_svg,
-      "follower.js": PackageResources.follower_js,
-      "forms.css": PackageResources.forms_css,
-      "freshness.js": PackageResources.freshness_js,
-      "help.js": PackageResources.help_js,
-      "hold.js": PackageResources.hold_js,
-      "icon-192.png": PackageResources.icon_192_png,
-      "icon-512.png": PackageResources.icon_512_png,
-      "icon-maskable.png": PackageResources.icon_maskable_png,
-      "index.html": PackageResources.index_html,
-      "keys.js": PackageResources.keys_js,
-      "language-ar.js": PackageResources.language_ar_js,
-      "language-de.js": PackageResources.language_de_js,
-      "language-es.js": PackageResources.language_es_js,
-      "language-fr.js": PackageResources.language_fr_js,
-      "language.js": PackageResources.language_js,
-      "lap-list.js": PackageResources.lap_list_js,
-      "laps.js": PackageResources.laps_js,
-      "line.js": PackageResources.line_js,
-      "look.css": PackageResources.look_css,
-      "look.js": PackageResources.look_js,
-      "main.js": PackageResources.main_js,
-      "make.js": PackageResources.make_js,
-      "manifest.webmanifest": PackageResources.manifest_webmanifest,
-      "markup.js": PackageResources.markup_js,
-      "offline.js": PackageResources.offline_js,
-      "order.js": PackageResources.order_js,
-      "page.js": PackageResources.page_js,
-      "painter.js": PackageResources.painter_js,
-      "press.js": PackageResources.press_js,
-      "refusals.js": PackageResources.refusals_js,
-      "role.js": PackageResources.role_js,
-      "runs.js": PackageResources.runs_js,
-      "saving.js": PackageResources.saving_js,
-      "session.js": PackageResources.session_js,
-      "settings.js": PackageResources.settings_js,
-      "several.js": PackageResources.several_js,
-      "share.js": PackageResources.share_js,
-      "shell.js": PackageResources.shell_js,
-      "sound.js": PackageResources.sound_js,
-      "stage.js": PackageResources.stage_js,
-      "state.js": PackageResources.state_js,
-      "style.css": PackageResources.style_css,
-      "sw.js": PackageResources.sw_js,
-      "tab.js": PackageResources.tab_js,
-      "timersync.js": PackageResources.timersync_js,
-      "timersync.md": PackageResources.timersync_md,
-      "undo.js": PackageResources.undo_js,
-      "watch.js": PackageResources.watch_js,
-      "words.js": PackageResources.words_js,
-    ]
+    let texts = EmbeddedFiles.texts.mapValues { Array($0.utf8) }
+    return EmbeddedFiles.encoded.reduce(into: texts) { files, file in
+      guard let contents = Data(base64Encoded: file.value) else {
+        preconditionFailure("\(file.key) is embedded in Base64")
+      }
+      files[file.key] = Array(contents)
+    }
   }
 }

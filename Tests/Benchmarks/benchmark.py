@@ -24,7 +24,7 @@ import figures
 import scenes
 from contestants import Bare, TimerSync, Work
 from probe import measure_sizes
-from programs import HERE, program
+from programs import HERE
 
 FIGURES = {
     "microsecondsPerMessage": "CPU µs/message", "microsecondsPerRequest": "CPU µs/request",

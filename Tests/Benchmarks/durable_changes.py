@@ -74,9 +74,14 @@ def measure_rounds(options, load: Path, folder: Path) -> list[dict]:
             pauses = run_load(load, "pauses", server.port, CONNECTIONS, options.seconds)
             theirs = redis_benchmark(redis, requests)
             round = {
-                "bare": bare, "ours": ours, "pauses": pauses, "redis": theirs,
-                "pausesRatio": pauses["perSecond"] / theirs["perSecond"], "ratio": ours["perSecond"] / theirs["perSecond"],
-                "p99Ratio": ours["p99"] / bare["p99"]}
+                "bare": bare,
+                "ours": ours,
+                "pauses": pauses,
+                "redis": theirs,
+                "pausesRatio": pauses["perSecond"] / theirs["perSecond"],
+                "ratio": ours["perSecond"] / theirs["perSecond"],
+                "p99Ratio": ours["p99"] / bare["p99"],
+            }
             rounds.append(round)
             print(
                 f"round {number}: {ours['perSecond']:8.0f} changes/s, redis {theirs['perSecond']:8.0f} sets/s, "

@@ -3,9 +3,9 @@
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Callable
 
 import contestants
 from contestants import Bare, TimerSync, Work

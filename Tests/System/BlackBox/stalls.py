@@ -93,7 +93,8 @@ class Stalls:
 
 
 class Stopwatch:
-    """How long something takes, without what the machine kept from it: `with Stopwatch() as watch: …; watch.seconds`."""
+    """How long something takes, without what the machine kept from it: `with Stopwatch() as watch: …;
+    watch.seconds`."""
 
     def __enter__(self) -> "Stopwatch":
         self._stalls = Stalls()

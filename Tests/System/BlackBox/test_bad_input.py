@@ -10,6 +10,7 @@ import struct
 from typing import NamedTuple
 
 import pytest
+
 from raw_socket import (
     BINARY,
     CLOSE,

@@ -75,10 +75,15 @@ class Proxy:
 
     def nginx(self) -> list[str]:
         lines = put(
-            block("nginx"), upstream=self.upstream, port=("listen 443 ssl", f"listen 127.0.0.1:{self.port} ssl"),
-            certificate=("/etc/ssl/timer.example.pem", str(self.pem)), key=("/etc/ssl/timer.example.key", str(self.pem)))
+            block("nginx"),
+            upstream=self.upstream,
+            port=("listen 443 ssl", f"listen 127.0.0.1:{self.port} ssl"),
+            certificate=("/etc/ssl/timer.example.pem", str(self.pem)),
+            key=("/etc/ssl/timer.example.key", str(self.pem)),
+        )
         folders = "".join(
-            f"{kind}_temp_path {self.folder}/{kind};\n" for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
+            f"{kind}_temp_path {self.folder}/{kind};\n" for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        )
         config = self.folder / "nginx.conf"
         config.write_text(
             f"daemon off; master_process off; pid {self.folder}/pid; error_log stderr;\nevents {{}}\n"

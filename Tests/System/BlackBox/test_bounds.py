@@ -63,7 +63,8 @@ def test_requests_by_http_are_bounded(tmp_path):
     server = Server(tmp_path / "data", "--http-requests", "2").start()
     try:
         with RawSocket(server.port) as one:
-            # All at once, so that the machine may stand still meanwhile: it would take half a minute to let all through.
+            # All at once, so that the machine may stand still meanwhile: it would take half a minute to let all
+            # through.
             one.send(b"GET /api/timers HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 75)
             answers = [one.answer() for _ in range(75)]
         statuses = [status for status, _, _ in answers]

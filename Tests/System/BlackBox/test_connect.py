@@ -32,7 +32,9 @@ async def test_hello_comes_first_and_names_the_server(shared_server, connect):
     after = time.time()
 
     hello = client.hello
-    version = subprocess.run(server_argv("--version"), capture_output=True, text=True, timeout=WITHIN).stdout.split()[-1]
+    version = subprocess.run(server_argv("--version"), capture_output=True, text=True, timeout=WITHIN).stdout.split()[
+        -1
+    ]
     assert hello["server"] == f"timersync/{version}"
     assert hello["protocol"] == 1
     assert isinstance(hello["epoch"], str) and len(hello["epoch"]) >= 8

@@ -272,12 +272,17 @@ async def test_each_answer_says_what_a_cache_may_do(http, name):
     path = f"/api/timers/{quote(name)}"
 
     for answer, status, caching in [
-        (await http.get(name), 200, "no-cache"), (await http.get(name, If_None_Match=tag), 304, "no-cache"),
-        (await http.send("GET", "/api/timers"), 200, "no-cache"), (await http.send("GET", "/"), 200, "no-cache"),
-        (await http.send("GET", "/readyz"), 200, "no-store"), (await http.send("GET", "/healthz"), 200, "no-store"),
-        (await http.send("GET", "/nothing"), 404, "no-store"), (await http.send("GET", "/api/nothing"), 404, "no-store"),
+        (await http.get(name), 200, "no-cache"),
+        (await http.get(name, If_None_Match=tag), 304, "no-cache"),
+        (await http.send("GET", "/api/timers"), 200, "no-cache"),
+        (await http.send("GET", "/"), 200, "no-cache"),
+        (await http.send("GET", "/readyz"), 200, "no-store"),
+        (await http.send("GET", "/healthz"), 200, "no-store"),
+        (await http.send("GET", "/nothing"), 404, "no-store"),
+        (await http.send("GET", "/api/nothing"), 404, "no-store"),
         (await http.send("POST", f"{path}/pause", " " * 20_000), 413, "no-store"),
-        (await http.send("GET", "/ws"), 426, "no-store"), (await http.send("POST", "/"), 405, "no-store"),
+        (await http.send("GET", "/ws"), 426, "no-store"),
+        (await http.send("POST", "/"), 405, "no-store"),
         (await http.send("GET", f"{path}%ff"), 400, "no-store"),
     ]:
         assert (answer.status, answer.headers.getall("Cache-Control")) == (status, [caching])
@@ -285,8 +290,15 @@ async def test_each_answer_says_what_a_cache_may_do(http, name):
 
 @pytest.mark.parametrize(
     ("path", "methods"),
-    [("/api/timers", "GET, HEAD"), ("/api/timers/x", "GET, HEAD, DELETE"),
-     ("/api/timers/x/start", "GET, HEAD, POST, DELETE"), ("/metrics", "GET, HEAD"), ("/api/qr", "POST"), ("/", "GET, HEAD")])
+    [
+        ("/api/timers", "GET, HEAD"),
+        ("/api/timers/x", "GET, HEAD, DELETE"),
+        ("/api/timers/x/start", "GET, HEAD, POST, DELETE"),
+        ("/metrics", "GET, HEAD"),
+        ("/api/qr", "POST"),
+        ("/", "GET, HEAD"),
+    ],
+)
 async def test_a_wrong_method_is_told_the_right_ones(http, path, methods):
     """405 names what would do, and where a command stands, POST too."""
     answer = await http.send("PUT", path)

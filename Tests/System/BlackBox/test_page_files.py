@@ -1,5 +1,6 @@
 """The page that is built into the program."""
 
+import json
 import re
 from pathlib import Path
 from urllib.error import HTTPError
@@ -32,6 +33,13 @@ def test_each_file_of_the_page_is_built_in(shared_server, name):
     assert known.value.code == 304
     with urlopen(Request(f"{shared_server.http}/{name}", method="HEAD"), timeout=30) as answer:
         assert answer.headers["ETag"] == tag and answer.read() == b""
+
+
+def test_the_list_of_files_names_each_file_that_is_built_in(shared_server):
+    """The service worker downloads what is listed."""
+    with urlopen(f"{shared_server.http}/files.json", timeout=30) as answer:
+        assert answer.headers["Content-Type"].split(";")[0] == "application/json"
+        assert sorted(json.load(answer)) == FILES
 
 
 def test_the_front_is_the_index(shared_server):

@@ -1,4 +1,5 @@
-"""Long sets in parts, on a real socket: bounded messages, nothing in between, and no two sets mixed for a slow reader."""
+"""Long sets in parts, on a real socket: bounded messages, nothing in between, and no two sets mixed for a slow
+reader."""
 
 import json
 import time
@@ -62,6 +63,7 @@ def test_a_slow_reader_gets_whole_sets_only(crowded):
         time.sleep(2.5)
         socket.send(text('{"id":"read","command":"sync"}'))
         instants = []
+        now = time.time()
         while len(instants) < 2 or instants[-1] < now - 0.5:
             states = next_set(socket, "tick")
             now = time.time()

@@ -158,18 +158,29 @@ def test_version_is_one_line():
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["serve", "--prot", "0"], "--port"), (["serve", "--nonsense"], "--nonsense"), (["sevre"], "serve"),
+        (["serve", "--prot", "0"], "--port"),
+        (["serve", "--nonsense"], "--nonsense"),
+        (["sevre"], "serve"),
         (["serve", "--port"], "--port"),
-        (["serve", "--port", "http"], "--port"), (["serve", "--port", "65536"], "--port"),
-        (["serve", "--port", "-1"], "--port"), (["serve", "--log-level", "loud"], "warning"),
+        (["serve", "--port", "http"], "--port"),
+        (["serve", "--port", "65536"], "--port"),
+        (["serve", "--port", "-1"], "--port"),
+        (["serve", "--log-level", "loud"], "warning"),
         (["--nonsense"], "serve|--help"),
-        (["serve", "stray"], "stray"), (["serve", "--title-bytes", "257"], "0 to 256"),
-        (["serve", "--warnings", "17"], "0 to 16"), (["serve", "--replies", "0"], "1 to"),
-        (["serve", "--origin", "https://show.example/"], "--origin"), (["serve", "--origin", "show.example"], "--origin"),
-        (["serve", "--host", "timer.example:8080"], "--host"), (["serve", "--host", "http://timer.example"], "--host"),
-        (["serve", "--drain", "3601"], "0 to 3600"), (["serve", "--drain", "-1"], "0 to 3600"),
-        (["serve", "--pending", "no"], "--pending"), (["serve", "--http-requests", "0"], "1 to"),
-    ])
+        (["serve", "stray"], "stray"),
+        (["serve", "--title-bytes", "257"], "0 to 256"),
+        (["serve", "--warnings", "17"], "0 to 16"),
+        (["serve", "--replies", "0"], "1 to"),
+        (["serve", "--origin", "https://show.example/"], "--origin"),
+        (["serve", "--origin", "show.example"], "--origin"),
+        (["serve", "--host", "timer.example:8080"], "--host"),
+        (["serve", "--host", "http://timer.example"], "--host"),
+        (["serve", "--drain", "3601"], "0 to 3600"),
+        (["serve", "--drain", "-1"], "0 to 3600"),
+        (["serve", "--pending", "no"], "--pending"),
+        (["serve", "--http-requests", "0"], "1 to"),
+    ],
+)
 def test_unknown_options_end_with_64(arguments, word):
     """A command line that is wrong ends with 64, and a line that says what would be right."""
     done = run(*arguments)

@@ -148,10 +148,15 @@ def test_preconnects_of_browsers_are_not_logged(tmp_path):
 @pytest.mark.parametrize(
     "version, headers",
     [
-        ("HTTP/1.1", ["Host: localhost"]), ("HTTP/1.1", ["Host: backend_1.svc.cluster.local:8080"]), ("HTTP/1.1", ["Host: "]),
-        ("HTTP/1.0", []), ("HTTP/1.0", ["Connection: keep-alive"]), ("HTTP/1.0", ["Host: elsewhere.example"]),
+        ("HTTP/1.1", ["Host: localhost"]),
+        ("HTTP/1.1", ["Host: backend_1.svc.cluster.local:8080"]),
+        ("HTTP/1.1", ["Host: "]),
+        ("HTTP/1.0", []),
+        ("HTTP/1.0", ["Connection: keep-alive"]),
+        ("HTTP/1.0", ["Host: elsewhere.example"]),
         ("HTTP/1.1", ["Host: elsewhere.example", "Connection: close"]),
-    ])
+    ],
+)
 def test_health_is_told_to_whoever_asks(shared_server, path, version, headers):
     """By any name or none, by every method that asks, in either version."""
     for method in ["GET", "HEAD", "OPTIONS"]:
@@ -214,7 +219,9 @@ def test_the_own_origin_is_known_in_all_its_spellings(shared_server, host, origi
         assert one.answer()[0] == 101
 
 
-@pytest.mark.parametrize("header", ["Sec-Purpose: prefetch;prerender", "Purpose: prefetch", "X-Moz: prefetch", "X-Purpose: preview"])
+@pytest.mark.parametrize(
+    "header", ["Sec-Purpose: prefetch;prerender", "Purpose: prefetch", "X-Moz: prefetch", "X-Purpose: preview"]
+)
 def test_a_browser_that_looks_ahead_presses_nothing(pressed, header):
     """It is refused in a way that it does not keep; the press itself is made."""
     server, token = pressed

@@ -126,7 +126,9 @@ async def test_a_text_that_is_taken(client, name, text):
     assert (await client.state("message", name, text=text))["message"]["text"] == text
 
 
-@pytest.mark.parametrize("text", ["é" * 250 + "x", "x" * 501, "a\tb", "a\r\nb", "\x00", "\x7f", "\u2028", 5, ["x"], True])
+@pytest.mark.parametrize(
+    "text", ["é" * 250 + "x", "x" * 501, "a\tb", "a\r\nb", "\x00", "\x7f", "\u2028", 5, ["x"], True]
+)
 async def test_a_text_that_is_refused(client, name, text):
     """Too long, or with control characters, or none: refused, naming the field, and the old one stands."""
     await client.ok("start", name)

@@ -17,9 +17,24 @@ CAUSES = {
 # No part of a snapshot is longer than this.
 PART_BYTES_MAX = 60_000
 ERROR_CODES = {
-    "timerHasNotStarted", "timerHasNotPaused", "timerAlreadyPaused", "timerAlreadyStarted", "invalidTimerType",
-    "badRequest", "outOfRange", "unknownCommand", "unknownTimer", "revisionMismatch", "runMismatch", "unauthorized", "forbidden",
-    "tooManyTimers", "tooManySubscriptions", "rateLimited", "storageFailed", "shuttingDown",
+    "timerHasNotStarted",
+    "timerHasNotPaused",
+    "timerAlreadyPaused",
+    "timerAlreadyStarted",
+    "invalidTimerType",
+    "badRequest",
+    "outOfRange",
+    "unknownCommand",
+    "unknownTimer",
+    "revisionMismatch",
+    "runMismatch",
+    "unauthorized",
+    "forbidden",
+    "tooManyTimers",
+    "tooManySubscriptions",
+    "rateLimited",
+    "storageFailed",
+    "shuttingDown",
 }
 # These come back as the client wrote them, so the rules for the server's own numbers do not bind them.
 ECHOED = {"reply", "clientTime"}

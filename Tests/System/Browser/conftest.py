@@ -11,8 +11,10 @@ import json
 import os
 import pathlib
 import queue
+import shutil
 import signal
 import subprocess
+import tarfile
 import threading
 import time
 import urllib.parse
@@ -21,8 +23,11 @@ import pytest
 import websockets.sync.client
 from playwright.sync_api import expect, sync_playwright
 
+from scripted_server import ScriptedServer
+
 WEB = pathlib.Path(__file__).resolve().parents[3] / "web"
 START_WITHIN = 20
+BEFORE = pathlib.Path(__file__).with_name("page_of_before.tar.xz")
 
 
 # How long a page may take before it counts as hung. A busy machine takes seconds for what is there in a moment; where a
@@ -200,12 +205,13 @@ def module_of(browser, web_files):
 
 
 class SharedContext:
-    """A context for every test that wants nothing special: one of its own costs as much time of the processor as the page
-    in it. Nothing that a test leaves behind is there for the next."""
+    """A context for every test that wants nothing special: one of its own costs as much time of the processor as the
+    page in it. Nothing that a test leaves behind is there for the next."""
 
     def __init__(self, browser):
         self.context = browser.new_context()
-        # What is kept is cleared by way of a page that never leaves: one of the test's may be on its way elsewhere, or gone.
+        # What is kept is cleared by way of a page that never leaves: one of the test's may be on its way elsewhere, or
+        # gone.
         self.keeper = self.context.new_page()
         self.devtools = self.context.new_cdp_session(self.keeper)
         self.addresses = set()
@@ -235,8 +241,8 @@ def shared_context(browser):
 
 @pytest.fixture
 def new_page(browser, shared_context):
-    """Makes a page that is nowhere yet. It is in a context of its own if it `is_alone` or asks for what holds for all pages
-    of a context: its clock, its network, permissions, a language… An error in the page fails the test."""
+    """Makes a page that is nowhere yet. It is in a context of its own if it `is_alone` or asks for what holds for
+    all pages of a context: its clock, its network, permissions, a language… An error in the page fails the test."""
     contexts = []
     errors = []
 
@@ -270,3 +276,59 @@ def open_page(new_page):
         return page
 
     return open_page
+
+
+@pytest.fixture
+def scripted():
+    return ScriptedServer()
+
+
+@pytest.fixture
+def visit(new_page, scripted, web_files):
+    """Opens the page; its socket leads to the scripted server, its files come from web/."""
+    def visit(query="", init_script=None, hand_turned=False):
+        page = new_page(is_alone=hand_turned)
+        if init_script is not None:
+            page.add_init_script(init_script)
+        page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
+        if hand_turned:
+            page.clock.install()
+        page.goto(web_files + "/" + query)
+        return page
+
+    return visit
+
+
+@pytest.fixture
+def never(scripted):
+    """The requests of a command that get no answer before the test gives one."""
+    def never(command):
+        scripted.answers[command] = lambda request: None
+        return lambda: scripted.sent(command)[-1]
+
+    return never
+
+
+@pytest.fixture
+def guarded(server):
+    """The server with two tokens, by role."""
+    def add(role):
+        return subprocess.run(
+            [server.binary, "token", "add", "--name", role, "--role", role, "--data", str(server.data)],
+            check=True, capture_output=True, text=True, timeout=20).stdout.strip()
+
+    server.tokens = {role: add(role) for role in ("view", "control")}
+    server.stop()
+    server.start()
+    return server
+
+
+@pytest.fixture
+def page_of_before(tmp_path):
+    """The folder of a page from before there were parts and folders, as somebody may have put it on a wall."""
+    with tarfile.open(BEFORE) as archive:
+        archive.extractall(tmp_path / "before")
+    folder = tmp_path / "before" / "web"
+    for icon in WEB.glob("*.png"):  # the archive goes without them
+        shutil.copy(icon, folder)
+    return folder

@@ -10,11 +10,13 @@ ENDS = {"light": [(320, 640)], "dark": [(3840, 2160)]}
 
 
 def complaints(page):
-    """Which rule, about what, and why. Only these come back: the long list of what is right takes longer than all else."""
+    """Which rule, about what, and why. Only these come back: the long list of what is right takes longer than all
+    else."""
     if not page.evaluate("typeof window.axe === 'object'"):
         page.evaluate(Axe().axe_script)
     violations = page.evaluate(
-        """(rules) => axe.run({runOnly: rules, resultTypes: ['violations']}).then((found) => found.violations)""", RULES)
+        """(rules) => axe.run({runOnly: rules, resultTypes: ['violations']}).then((found) => found.violations)""", RULES
+    )
     return [
         (violation["id"], node["html"], node.get("failureSummary"))
         for violation in violations

@@ -37,7 +37,7 @@ def focus(locator):
 def make(page, name, duration):
     page.get_by_label("Name").fill(name)
     page.get_by_label("Duration").fill(duration)
-    page.locator("#make [type=submit]").click()
+    page.locator("#new-timer [type=submit]").click()
     expect(digits(page, name)).to_be_visible()
 
 
@@ -49,8 +49,8 @@ def has_status(page, name, status):
     expect(card(page, name)).to_have_attribute("data-status", status)
 
 
-def bulletin(page):
-    return page.locator("#bulletin p, .pad .told")
+def toast(page):
+    return page.locator("#toast p, .pad .report")
 
 
 def seconds_of(text):

@@ -27,10 +27,18 @@ def fill(script):
 @pytest.mark.parametrize(
     "fault, rule",
     [
-        ("<img src='data:,'>", "image-alt"), ("<p style='color: #aaa; background: #fff'>pale</p>", "color-contrast"),
-        ("<button></button>", "button-name"), ("<h4>leaps</h4>", "heading-order"),
-        ("<p>" + "<button style='all: unset; width: 9px; height: 9px; display: inline-block'>i</button>" * 2 + "</p>", "target-size"),
-    ])
+        ("<img src='data:,'>", "image-alt"),
+        ("<p style='color: #aaa; background: #fff'>pale</p>", "color-contrast"),
+        ("<button></button>", "button-name"),
+        ("<h4>leaps</h4>", "heading-order"),
+        (
+            "<p>"
+            + "<button style='all: unset; width: 9px; height: 9px; display: inline-block'>i</button>" * 2
+            + "</p>",
+            "target-size",
+        ),
+    ],
+)
 def test_a_fault_is_found(open_page, fault, rule):
     page = open_page("about:blank")
     page.set_content(f"<!doctype html><html lang=en><title>Faulty</title><main><h1>Faulty</h1>{fault}</main></html>")
@@ -45,7 +53,7 @@ def test_the_dashboard_is_accessible(server, script, open_page):
     assert complaints_in_light_and_dark(page, "dashboard", USUAL) == []
 
     server.kill()
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     assert complaints_in_light_and_dark(page, "dashboard without its server", USUAL) == []
 
 

@@ -32,7 +32,7 @@ def test_the_dashboard(server, script, open_page, layout):
     page.get_by_role("button", name=layout).click()
     page.get_by_text("Title, warnings, at zero").click()
     page.locator("[data-name=paused] .main").click()
-    expect(page.locator("#bulletin")).to_have_class("up")
+    expect(page.locator("#toast")).to_have_class("visible")
 
     assert complaints_in_light_and_dark(page, layout) == []
 
@@ -42,7 +42,7 @@ def test_every_dialog(server, script, open_page):
     page = open_page(server.page())
     has_status(page, "watch", "running")
     found = []
-    for action in ("Laps", "Message, flash, blackout", "Share", "Title, warnings, at zero", "Remove"):
+    for action in ("Laps", "Message, flash, blackout", "Share", "Edit settings", "Remove"):
         choose(page, "watch", action)
         page.wait_for_timeout(150)
         found += complaints_in_light_and_dark(page, action, ENDS)
@@ -59,7 +59,7 @@ def test_every_dialog(server, script, open_page):
 def test_the_remote(server, script, open_page, name):
     fill(script)
     page = open_page(server.page(name) + "&control")
-    expect(page.locator(".begin" if name == "nobody" else ".pad")).to_be_visible()
+    expect(page.locator(".presets" if name == "nobody" else ".pad")).to_be_visible()
     page.wait_for_timeout(200)
 
     assert complaints_in_light_and_dark(page, name) == []
@@ -71,15 +71,23 @@ def test_the_states_in_which_there_is_nothing_to_show(server, open_page):
     found = complaints_in_light_and_dark(page, "empty", ENDS)
 
     server.stop()
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     found += complaints_in_light_and_dark(page, "lost", ENDS)
     server.start()
 
-    for name, socket in (("loading", "class { close() {} send() {} }"),
-                         ("offline", "class { constructor() { setTimeout(() => this.onclose({code: 1006}), 50); } close() {} send() {} }"),
-                         ("forbidden", "class { constructor() { setTimeout(() => this.onclose({code: 1008}), 50); } close() {} send() {} }")):
+    for name, socket in (
+        ("loading", "class { close() {} send() {} }"),
+        (
+            "offline",
+            "class { constructor() { setTimeout(() => this.onclose({code: 1006}), 50); } close() {} send() {} }",
+        ),
+        (
+            "forbidden",
+            "class { constructor() { setTimeout(() => this.onclose({code: 1008}), 50); } close() {} send() {} }",
+        ),
+    ):
         page = open_page(server.page(), init_script=f"window.WebSocket = {socket};")
-        expect(page.locator(f"#state[data-state={name}]")).to_be_visible()
+        expect(page.locator(f"#placeholder[data-kind={name}]")).to_be_visible()
         found += complaints_in_light_and_dark(page, name, ENDS)
 
     assert found == []

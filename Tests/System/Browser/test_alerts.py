@@ -2,19 +2,19 @@
 
 import pytest
 
-from test_client import NOW, state
+from scripted_server import NOW, state
 
 # Steps in order: [now] lets time pass without a word of any timer, [now, states] also tells these states. Timeouts ring
 # by hand: `late` seconds after they are due.
 TELL = """
-([steps, late]) => import('/alerts.js').then(({Bell, inWords, upcoming}) => {
+([steps, late]) => import('/display/alerts.js').then(({AlertScheduler, inWords, upcoming}) => {
     const told = [];
     const timeouts = new Map();
     let now = 0;
     let last = 0;
     window.setTimeout = (ring, delay) => { timeouts.set(++last, {ring, at: now + delay / 1000}); return last; };
     window.clearTimeout = (id) => { timeouts.delete(id); };
-    const bell = new Bell(() => now, (moments) => told.push([now, moments.map(inWords)]));
+    const scheduler = new AlertScheduler({certainNow: () => now}, (alerts) => told.push([now, alerts.map(inWords)]));
     for (const [instant, states] of steps) {
         for (;;) {
             const [id, next] = Array.from(timeouts).sort(([, one], [, other]) => one.at - other.at)[0] || [];
@@ -24,7 +24,7 @@ TELL = """
             next.ring();
         }
         now = instant;
-        if (states !== undefined) { bell.plan(upcoming(states, now).filter((moment) => moment.isSpoken)); }
+        if (states !== undefined) { scheduler.plan(upcoming(states, now).filter((alert) => alert.isSpoken)); }
     }
     return told;
 })
@@ -75,7 +75,9 @@ def test_what_was_paused_before_is_not_told(tell):
 
 
 def test_a_state_told_anew_tells_nothing_twice(tell):
-    assert tell((0, [running(11)]), (1.2, [running(11)]), (0.9, [running(11)]), (5,)) == [(1.0, ["tea: 10 seconds left"])]
+    assert tell((0, [running(11)]), (1.2, [running(11)]), (0.9, [running(11)]), (5,)) == [
+        (1.0, ["tea: 10 seconds left"])
+    ]
 
 
 def test_time_that_was_added_brings_the_moment_again(tell):

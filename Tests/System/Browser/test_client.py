@@ -1,153 +1,11 @@
 """The page against a scripted server: what no real one does on demand."""
 
-import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-NOW = 1764480000.25
-HELLO = {"event": "hello", "server": "timersync/0", "protocol": 1, "role": "control", "now": NOW}
-
-
-RECORD_TEXTS = """
-window.seen = [];
-new MutationObserver(() => {
-    const digits = document.querySelector('[data-digits]');
-    if (digits !== null && digits.textContent !== '') { seen.push(digits.textContent); }
-}).observe(document, {subtree: true, childList: true, characterData: true});
-"""
-
-
-# For how long the page has not got the processor when it wanted it, in all, in milliseconds.
-STALLS = """
-window.stalled = 0;
-(() => {
-    const now = performance.now.bind(performance);
-    let last = now();
-    setInterval(() => { const late = now() - last - 50; stalled += Math.max(0, late); last += late + 50; }, 50);
-})();
-"""
-
-
-class ScriptedServer:
-    """Answers as the protocol says, unless the test has it do something else."""
-
-    def __init__(self):
-        self.epoch = "first"
-        self.states = []
-        self.answers = {}
-        self.connections = []
-        self.requests = []
-        self.hello = {}
-
-    def accept(self, socket):
-        self.connections.append(socket)
-        socket.on_message(lambda text: self.hear(json.loads(text)))
-        self.say(**{**HELLO, "epoch": self.epoch, **self.hello})
-
-    def hear(self, request):
-        self.requests.append(request)
-        command = request["command"]
-        if command in self.answers:
-            self.answers[command](request)
-        elif command == "sync":
-            # A local clock of 0 is NOW here: the way takes no time.
-            instant = NOW + request["clientTime"]
-            self.reply(request, clientTime=request["clientTime"], receivedAt=instant, sentAt=instant)
-        elif command == "subscribe":
-            self.reply(request)
-            self.say(event="snapshot", cause="subscribed", timers=self.states)
-        else:
-            self.reply(request)
-
-    def say(self, **message):
-        self.connections[-1].send(json.dumps(message))
-
-    def reply(self, request, **fields):
-        """Yes; with the state of the timer that it is about, as the real one says it."""
-        known = [state for state in self.states if state["timer"] == request.get("timer")]
-        self.say(reply=request["id"], ok=True, **({"timer": known[0]} if known else {}), **fields)
-
-    def refuse(self, request, code, message, **fields):
-        self.say(reply=request["id"], ok=False, error={"code": code, "message": message, "retryable": False}, **fields)
-
-    def snapshot(self, state, cause="updated"):
-        self.say(event="snapshot", cause=cause, timers=[state])
-
-    def sent(self, command):
-        return [request for request in self.requests if request["command"] == command]
-
-
-def state(**fields):
-    return {
-        "timer": "kitchen", "revision": 5, "status": "paused", "type": "timer", "duration": 300, "elapsedTime": 0,
-        "time": 300, "startDate": NOW, "stopDate": None, "pausePeriods": [], "lastElapsedTimeCalculatedAt": NOW,
-        "addedTime": 0, "atZero": "overtime", "title": None, "warnings": [], **fields,
-    }
-
-
-@pytest.fixture
-def scripted():
-    return ScriptedServer()
-
-
-@pytest.fixture
-def visit(new_page, scripted, web_files):
-    """Opens the page; its socket leads to the scripted server, its files come from web/."""
-    def visit(query="", init_script=None, hand_turned=False):
-        page = new_page(is_alone=hand_turned)
-        if init_script is not None:
-            page.add_init_script(init_script)
-        page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
-        if hand_turned:
-            page.clock.install()
-        page.goto(web_files + "/" + query)
-        return page
-
-    return visit
-
-
-def hold(page):
-    """From now on time passes on that page, which was opened with `hand_turned`, when `let_pass` says so."""
-    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 1)
-    # An answer that takes no time at all: the page knows the server's clock to the microsecond.
-    page.evaluate("document.dispatchEvent(new Event('resume'))")
-    wait_until(page, lambda: page.evaluate("timersync.roundTrip < 1e-6"))
-    let_pass(page, 3)
-
-
-def let_pass(page, seconds):
-    """In steps: what the page asks the server meanwhile is answered in the time of this world."""
-    left = round(seconds * 1000)
-    while left > 0:
-        step = min(left, 1000)
-        page.clock.run_for(step)
-        left -= step
-
-
-def server_now(page):
-    """What the page takes for the time on the server."""
-    return page.evaluate("performance.now() / 1000 + timersync.offset")
-
-
-def knows_the_clock(page, within):
-    """Until the page knows the server's clock to half of `within` seconds.
-    (Playwright's own `wait_for_function` would need a looser page policy.)"""
-    wait_until(page, lambda: page.evaluate(
-        "(within) => Boolean(window.timersync) && timersync.isSynced && timersync.roundTrip < within", within))
-
-
-def digits(page, name="kitchen"):
-    return page.locator(f'[data-digits][data-timer="{name}"]')
-
-
-def wait_until(page, happened, seconds=20):
-    for _ in range(int(seconds * 20)):
-        if happened():
-            return
-        page.wait_for_timeout(50)
-    pytest.fail("it never happened")
+from scripted_server import NOW, RECORD_TEXTS, digits, let_pass, state, wait_until
 
 
 def test_older_snapshots_are_ignored(visit, scripted):
@@ -198,7 +56,7 @@ def test_some_closes_are_for_good_and_say_why(visit, scripted, code):
 
     scripted.connections[-1].close(code=code, reason="because of this")
 
-    expect(page.locator("#link")).to_contain_text("because of this")
+    expect(page.locator("#connection")).to_contain_text("because of this")
     let_pass(page, 60)
     page.wait_for_timeout(100)
     assert len(scripted.connections) == 1
@@ -222,19 +80,21 @@ def test_another_protocol_is_not_guessed_at(visit, scripted):
 
     page = visit()
 
-    expect(page.locator("#link")).to_contain_text("protocol 2")
+    expect(page.locator("#connection")).to_contain_text("protocol 2")
 
 
 def test_a_server_that_lets_no_socket_in_is_asked_why_over_http(browser, web_files):
     context = browser.new_context()
     page = context.new_page()
     error = {"code": "unauthorized", "message": "Give a token.", "retryable": False}
-    page.route("**/api/timers", lambda route: route.fulfill(status=401, json={"reply": None, "ok": False, "error": error}))
+    page.route(
+        "**/api/timers", lambda route: route.fulfill(status=401, json={"reply": None, "ok": False, "error": error})
+    )
     page.route_web_socket("**/ws", lambda socket: socket.close())
 
     page.goto(web_files)
 
-    expect(page.locator("#link")).to_have_text("The server does not let this page in: Give a token.")
+    expect(page.locator("#connection")).to_have_text("The server refused this page: Give a token.")
     page.unroute_all()
     context.close()
 
@@ -291,12 +151,16 @@ def test_an_instant_that_is_refused_is_left_to_the_server(visit, scripted):
 
 def test_a_refusal_is_shown_beside_its_timer(visit, scripted):
     scripted.states = [state(), state(timer="oven")]
-    scripted.answers["resume"] = lambda request: scripted.refuse(request, "storageFailed", "The disk is full: <b>free some</b>.")
+    scripted.answers["resume"] = lambda request: scripted.refuse(
+        request, "storageFailed", "The disk is full: <b>free some</b>."
+    )
     page = visit()
 
     page.locator("article", has=digits(page, "oven")).get_by_role("button", name="Resume").click()
 
-    expect(page.locator("article", has=digits(page, "oven")).locator(".message")).to_have_text("The disk is full: <b>free some</b>.")
+    expect(page.locator("article", has=digits(page, "oven")).locator(".message")).to_have_text(
+        "The disk is full: <b>free some</b>."
+    )
     expect(page.locator("article", has=digits(page)).locator(".message")).to_be_empty()
 
 
@@ -305,7 +169,7 @@ def test_a_screen_that_may_only_look_is_not_offered_buttons(visit, scripted):
     scripted.states = [state()]
     page = visit()
 
-    expect(page.get_by_text("You may look, but not change anything.")).to_be_visible()
+    expect(page.get_by_text("You have view-only access.")).to_be_visible()
     expect(digits(page)).to_be_visible()
     expect(page.get_by_role("button", name="Resume")).to_have_count(0)
 
@@ -336,8 +200,15 @@ def test_the_first_digit_is_already_right(visit, scripted):
 
 
 def test_an_end_that_is_days_away_has_a_date(visit, scripted):
-    scripted.states = [state(status="running", duration=3 * 86400), state(timer="soon", status="running", duration=82800)]
+    scripted.states = [
+        state(status="running", duration=3 * 86400),
+        state(timer="soon", status="running", duration=82800),
+    ]
     page = visit()
 
-    expect(page.locator("article", has=digits(page)).locator(".note")).to_have_text(re.compile(r"^ends at \w+, Dec \d, "))
-    expect(page.locator("article", has=digits(page, "soon")).locator(".note")).to_have_text(re.compile(r"^ends at \d+:\d\d "))
+    expect(page.locator("article", has=digits(page)).locator(".note")).to_have_text(
+        re.compile(r"^ends at \w+, Dec \d, ")
+    )
+    expect(page.locator("article", has=digits(page, "soon")).locator(".note")).to_have_text(
+        re.compile(r"^ends at \d+:\d\d ")
+    )

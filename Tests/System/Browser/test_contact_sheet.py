@@ -57,7 +57,9 @@ def shots_of(page, folder, name):
             shot = folder / f"{name}-{width}x{height}-{scheme}.jpg"
             page.screenshot(path=shot, scale="css", type="jpeg", quality=85)
             shots[scheme, width] = shot
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} scrolls sideways at {width}"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+            f"{name} scrolls sideways at {width}"
+        )
     return shots
 
 
@@ -67,7 +69,7 @@ def test_each_view_in_each_size_light_and_dark(server, script, open_page, folder
     for name, path in VIEWS.items():
         page = open_page(server.url + path, viewport={"width": 390, "height": 844})
         expect(page.locator("main h1").first).to_be_attached()
-        expect(page.locator("#link")).to_be_hidden()
+        expect(page.locator("#connection")).to_be_hidden()
         expect(page.locator("[data-digits]:visible, .waiting:visible").first).not_to_be_empty()
         shots.update({(*which, name): shot for which, shot in shots_of(page, folder, name).items()})
         page.close()

@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, focus
+from person import focus, toast
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 VIBRATIONS = "window.felt = []; Navigator.prototype.vibrate = (pattern) => { felt.push(pattern); return true; };"
@@ -21,8 +21,14 @@ def remote(server, script, open_page):
 
 
 def test_steps_change_the_time_and_are_felt(remote, script):
-    for label, sum in (("10 seconds more", 10), ("1 minute more", 70), ("5 minutes more", 370), ("10 seconds less", 360),
-                       ("1 minute less", 300), ("5 minutes less", 0)):
+    for label, sum in (
+        ("Add 10 seconds", 10),
+        ("Add 1 minute", 70),
+        ("Add 5 minutes", 370),
+        ("Subtract 10 seconds", 360),
+        ("Subtract 1 minute", 300),
+        ("Subtract 5 minutes", 0),
+    ):
         remote.get_by_role("button", name=label, exact=True).tap()
         deadline = time.monotonic() + 20
         while script.do("get", timer="kitchen")["addedTime"] != sum:
@@ -36,7 +42,7 @@ def test_pause_resume_and_undo(remote, script):
     expect(remote.locator(".face")).to_have_attribute("data-status", "paused")
     remote.get_by_role("button", name="Undo").tap()
     expect(remote.locator(".face")).to_have_attribute("data-status", "running")
-    expect(bulletin(remote)).to_have_text("Undone: Paused Pasta.")
+    expect(toast(remote)).to_have_text("Undone: Paused Pasta.")
 
 
 def test_finish_wants_to_be_held(remote, script):
@@ -48,7 +54,7 @@ def test_finish_wants_to_be_held(remote, script):
     finish.click(delay=1200)
 
     expect(remote.locator(".face")).to_have_attribute("data-status", "finished")
-    expect(bulletin(remote)).to_contain_text("can't be undone")
+    expect(toast(remote)).to_contain_text("can't be undone")
 
 
 def test_a_person_who_can_not_hold_confirms(remote, script):
@@ -76,7 +82,9 @@ def test_what_is_pressed_is_large_and_in_reach_of_a_thumb(remote):
 
 @pytest.mark.parametrize("width, height", [(320, 568), (390, 844), (844, 390), (1440, 900), (3840, 2160)])
 def test_all_fits_at_every_size(server, script, open_page, width, height):
-    script.do("start", timer="kitchen", duration=360000, title="A title that is long enough to be in the way of everything")
+    script.do(
+        "start", timer="kitchen", duration=360000, title="A title that is long enough to be in the way of everything"
+    )
     script.do("message", timer="kitchen", text="Please come to an end " * 5)
 
     page = open_page(server.page("kitchen") + "&control", viewport={"width": width, "height": height})
@@ -113,7 +121,7 @@ def test_a_message_a_flash_and_a_blackout_are_sent(remote, script):
     dialog = remote.get_by_role("dialog")
     dialog.get_by_label("Message", exact=True).fill("Two\nlines")
     dialog.get_by_role("button", name="Send").tap()
-    expect(remote.locator(".standing")).to_have_text("On the screens: “Two\nlines”")
+    expect(remote.locator(".current")).to_have_text("On the screens: “Two\nlines”")
     dialog.get_by_role("button", name="Blackout").tap()
     expect(dialog.get_by_role("button", name="End blackout")).to_be_visible()
 
@@ -124,16 +132,16 @@ def test_a_message_a_flash_and_a_blackout_are_sent(remote, script):
     expect(dialog.get_by_role("button", name="Blackout", exact=True)).to_be_visible()
     dialog.get_by_role("button", name="Flash").tap()
     dialog.get_by_role("button", name="Clear").tap()
-    expect(remote.locator(".standing")).to_have_text("No message is on the screens.")
+    expect(remote.locator(".current")).to_have_text("No message on the screens.")
     state = script.do("get", timer="kitchen")
     assert "message" not in state and state["signal"]["kind"] == "flash"
 
 
-@pytest.mark.parametrize("text, says", [("", "no message to send"), ("ü" * 251, "at most 500 bytes")])
+@pytest.mark.parametrize("text, says", [("", "The message is empty"), ("ü" * 251, "at most 500 bytes")])
 def test_a_message_that_can_not_be_sent_says_why(remote, script, text, says):
     remote.get_by_role("button", name="Message", exact=True).tap()
     remote.get_by_role("dialog").get_by_label("Message", exact=True).fill(text)
     remote.get_by_role("dialog").get_by_role("button", name="Send").tap()
 
-    expect(remote.locator("#line-problem")).to_contain_text(says)
+    expect(remote.locator("#message-problem")).to_contain_text(says)
     assert "message" not in script.do("get", timer="kitchen")

@@ -170,7 +170,16 @@ def test_a_timer_that_ends_at_zero_waits_there_for_the_server(rule, policy):
 
 @pytest.mark.parametrize(
     "time, level",
-    [(61, "calm"), (60.001, "calm"), (60, "warning"), (11, "warning"), (10, "urgent"), (1, "urgent"), (0, "overtime"), (-5, "overtime")],
+    [
+        (61, "calm"),
+        (60.001, "calm"),
+        (60, "warning"),
+        (11, "warning"),
+        (10, "urgent"),
+        (1, "urgent"),
+        (0, "overtime"),
+        (-5, "overtime"),
+    ],
 )
 def test_warnings_change_the_level(rule, time, level):
     assert rule("reading", state(warnings=[60, 10], elapsedTime=300 - time), 1000)["level"] == level

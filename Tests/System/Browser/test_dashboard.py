@@ -1,14 +1,13 @@
 """The dashboard against a real server, used as a person uses it."""
 
-import re
 import time
 import unicodedata
 
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, digits, has_status, make, press, shows
-from test_client import knows_the_clock, wait_until
+from person import card, choose, digits, has_status, make, press, shows, toast
+from scripted_server import knows_the_clock, wait_until
 
 ODD_NAMES = [
     "a/b",
@@ -63,7 +62,12 @@ def test_until_a_time_of_day_ends_at_that_time_of_day(server, script, open_page)
     # Before, its instant of the press may lie ahead of the server, which refuses it and starts when it hears of it: the
     # page knows the server's clock to half a round trip, and the press is longer on its way than that.
     # (Playwright's own `wait_for_function` would need a looser page policy.)
-    wait_until(page, lambda: page.evaluate("Boolean(window.timersync && timersync.roundTrip !== null && timersync.roundTrip < 0.004)"))
+    wait_until(
+        page,
+        lambda: page.evaluate(
+            "Boolean(window.timersync && timersync.roundTrip !== null && timersync.roundTrip < 0.004)"
+        ),
+    )
 
     make(page, "noon", "until 12:00")
 
@@ -82,7 +86,9 @@ def test_a_preset_starts_at_once_and_is_numbered(server, script, open_page):
     assert [script.do("get", timer=f"Timer {n}")["type"] for n in (1, 2)] == ["timer", "stopwatch"]
 
 
-@pytest.mark.parametrize("typed, right", [("soon", "Write 5m"), ("1,5h", "Write a point"), ("until 25:00", "until 20:30")])
+@pytest.mark.parametrize(
+    "typed, right", [("soon", "Enter 5m"), ("1,5h", "Use a point"), ("until 25:00", "until 20:30")]
+)
 def test_a_duration_that_is_none_is_explained_beside_the_form(server, open_page, typed, right):
     page = open_page(server.page())
 
@@ -90,7 +96,7 @@ def test_a_duration_that_is_none_is_explained_beside_the_form(server, open_page,
     page.get_by_label("Duration").fill(typed)
     page.get_by_role("button", name="Start", exact=True).click()
 
-    expect(page.locator("#make .message")).to_contain_text(right)
+    expect(page.locator("#new-timer .message")).to_contain_text(right)
     expect(page.get_by_label("Duration")).to_be_focused()
     expect(page.locator("[data-digits]")).to_have_count(0)
 
@@ -102,7 +108,7 @@ def test_a_name_that_is_too_long_is_explained(server, open_page):
     page.get_by_label("Duration").fill("5m")
     page.get_by_role("button", name="Start", exact=True).click()
 
-    expect(page.locator("#make .message")).to_contain_text("at most 128 bytes")
+    expect(page.locator("#new-timer .message")).to_contain_text("at most 128 bytes")
 
 
 def test_what_the_server_refuses_is_told_in_its_words(server, script, open_page):
@@ -114,7 +120,7 @@ def test_what_the_server_refuses_is_told_in_its_words(server, script, open_page)
     page.get_by_label("Duration").fill("10")
     page.get_by_role("button", name="Start", exact=True).click()
 
-    expect(page.locator("#make .message")).to_have_text(refusal["error"]["message"])
+    expect(page.locator("#new-timer .message")).to_have_text(refusal["error"]["message"])
 
 
 def test_title_warnings_and_end_policy_are_sent_and_can_be_changed(server, script, open_page):
@@ -130,7 +136,7 @@ def test_title_warnings_and_end_policy_are_sent_and_can_be_changed(server, scrip
     assert (state["title"], state["warnings"], state["atZero"]) == ("Pasta", [60, 10], "repeat")
     expect(card(page, "kitchen").get_by_role("heading")).to_have_text("Pasta")
 
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_label("Warnings")).to_have_value("1m, 10s")
     dialog.get_by_label("Title").fill("Rice")
@@ -154,7 +160,7 @@ def test_any_name_works(server, script, open_page):
     remotes = {}
     for name in ODD_NAMES:
         card(page, name).locator("[data-command=more]").click()
-        remotes[name] = page.get_by_role("link", name="Open as a remote control").evaluate("(link) => link.href")
+        remotes[name] = page.get_by_role("link", name="Open remote control").evaluate("(link) => link.href")
         page.keyboard.press("Escape")
     for name, address in remotes.items():
         page.goto(address)
@@ -256,7 +262,7 @@ def test_finish_and_start_again(server, script, open_page):
     choose(page, "kitchen", "Finish")
     page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
     has_status(page, "kitchen", "finished")
-    expect(bulletin(page)).to_contain_text("can't be undone")
+    expect(toast(page)).to_contain_text("can't be undone")
     press(page, "kitchen", "Start again")
 
     has_status(page, "kitchen", "running")
@@ -305,7 +311,7 @@ def test_a_useless_button_says_why(server, script, open_page):
 
     card(page, "kitchen").get_by_role("button", name="+1 min").click(force=True)
 
-    expect(card(page, "kitchen").locator(".message")).to_contain_text("does not run")
+    expect(card(page, "kitchen").locator(".message")).to_contain_text("isn't running")
 
 
 def test_several_are_finished_in_one_go_but_for_those_that_were_unticked(server, script, open_page):
@@ -324,7 +330,7 @@ def test_several_are_finished_in_one_go_but_for_those_that_were_unticked(server,
 
     for name, status in (("a", "finished"), ("b", "running"), ("c", "finished"), ("d", "idle")):
         has_status(page, name, status)
-    expect(bulletin(page)).to_have_text("Finished 2 timers. This can't be undone.")
+    expect(toast(page)).to_have_text("Finished 2 timers. This can't be undone.")
 
 
 def test_all_are_finished_in_one_step(server, script, open_page):
@@ -357,7 +363,7 @@ def test_what_began_while_one_was_asked_is_not_finished_with_the_others(server, 
     has_status(page, "a", "finished")
     page.get_by_role("dialog").get_by_role("button", name="Finish 2 timers").click()
 
-    expect(bulletin(page)).to_have_text("Finished 1 timer. This can't be undone.")
+    expect(toast(page)).to_have_text("Finished 1 timer. This can't be undone.")
     assert [script.do("get", timer=name)["status"] for name in ("b", "late")] == ["finished", "running"]
 
 
@@ -396,7 +402,7 @@ def test_search_finds_titles_and_names_without_accents_and_says_when_nothing_is_
     expect(page.locator("#timers > li")).to_have_count(1)
     page.get_by_label("Search").fill("nothing")
 
-    expect(page.get_by_role("heading", name="No timer is called “nothing”")).to_be_visible()
+    expect(page.get_by_role("heading", name="No timer matches “nothing”")).to_be_visible()
     page.get_by_role("button", name="Show all").click()
     expect(page.locator("#timers > li")).to_have_count(2)
     expect(page.get_by_label("Search")).to_be_focused()
@@ -419,9 +425,15 @@ def test_the_layout_is_remembered(server, script, open_page):
 # The state of the whole
 
 def test_no_server_no_timers_but_a_word(server, open_page):
-    page = open_page(server.page(), init_script="""
-        window.WebSocket = class { constructor() { setTimeout(() => this.onclose({code: 1006}), 50); } close() {} send() {} };
-    """)
+    page = open_page(
+        server.page(),
+        init_script="""
+        window.WebSocket = class {
+            constructor() { setTimeout(() => this.onclose({code: 1006}), 50); }
+            close() {}
+            send() {}
+        };
+        """)
 
     expect(page.get_by_role("heading", name="No connection to the server")).to_be_visible()
 
@@ -439,7 +451,7 @@ def test_a_lost_server_disables_what_it_would_refuse_and_counts_on(server, scrip
 
     server.kill()
 
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     expect(card(page, "kitchen").get_by_role("button", name="Pause")).to_be_disabled()
     before = digits(page, "kitchen").text_content()
     page.wait_for_timeout(2100)

@@ -9,8 +9,7 @@ import zlib
 import pytest
 from playwright.sync_api import expect
 
-from test_client import (  # noqa: F401
-    NOW, ScriptedServer, digits, hold, let_pass, scripted, server_now, state, visit, wait_until)
+from scripted_server import NOW, ScriptedServer, digits, hold, let_pass, server_now, state, wait_until
 
 RUNNING = {"status": "running", "lastElapsedTimeCalculatedAt": NOW}
 
@@ -67,7 +66,9 @@ def test_colours_tell_how_far_it_is(visit, scripted, elapsed, level):
     expect(page.locator("article")).to_have_attribute("data-level", level)
     colours = {"calm": "--muted", "warning": "--warning", "urgent": "--urgent"}
     if level in colours:
-        named = page.evaluate("(name) => getComputedStyle(document.documentElement).getPropertyValue(name)", colours[level])
+        named = page.evaluate(
+            "(name) => getComputedStyle(document.documentElement).getPropertyValue(name)", colours[level]
+        )
         assert colour_of(page, ".digits") == rgb(named)
 
 
@@ -155,7 +156,9 @@ def test_a_transparent_background_is_transparent(visit, scripted, scheme):
     assert 255 in row(height // 2), "the digits are transparent, too"
 
 
-@pytest.mark.parametrize("asked, shown", [("ff0000", (255, 0, 0)), ("navy", (0, 0, 128)), ("rgb(0+128+0)", (0, 128, 0))])
+@pytest.mark.parametrize(
+    "asked, shown", [("ff0000", (255, 0, 0)), ("navy", (0, 0, 128)), ("rgb(0+128+0)", (0, 128, 0))]
+)
 def test_the_background_may_have_a_colour(visit, scripted, asked, shown):
     page = show(scripted, visit, "&background=" + asked, status="paused")
 
@@ -176,7 +179,11 @@ def plain(browser, web_files):
     page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
     page.goto(web_files + "/?timer=kitchen")
     expect(digits(page)).not_to_be_empty()
-    yield {"colours": [colour_of(page, ".digits"), colour_of(page, "h1")], "ground": corner(page), "family": family(page)}
+    yield {
+        "colours": [colour_of(page, ".digits"), colour_of(page, "h1")],
+        "ground": corner(page),
+        "family": family(page),
+    }
     page.close()
 
 
@@ -184,7 +191,9 @@ def family(page):
     return digits(page).evaluate("(element) => getComputedStyle(element).fontFamily")
 
 
-@pytest.mark.parametrize("asked", ["url(//evil.example/x)", "var(--accent)", "red;position:fixed", "}", "x" * 100, "inherit"])
+@pytest.mark.parametrize(
+    "asked", ["url(//evil.example/x)", "var(--accent)", "red;position:fixed", "}", "x" * 100, "inherit"]
+)
 def test_what_is_no_colour_is_left_out(visit, scripted, plain, asked):
     page = show(scripted, visit, "&background=" + asked + "&color=" + asked, status="paused")
 
@@ -208,7 +217,7 @@ def test_digits_may_have_a_colour(visit, scripted):
 def test_it_may_be_mirrored(visit, scripted):
     page = show(scripted, visit, "&mirror=1", status="paused", title="Speech")
 
-    assert page.locator("#stages").evaluate("(element) => new DOMMatrix(getComputedStyle(element).transform).a") == -1
+    assert page.locator("#grid").evaluate("(element) => new DOMMatrix(getComputedStyle(element).transform).a") == -1
     title = page.locator("h1").bounding_box()
     assert title["x"] + title["width"] > 0.9 * page.viewport_size["width"]
 
@@ -246,10 +255,12 @@ def test_the_digits_of_several_timers_are_of_one_size(visit, scripted):
     expect(digits(page, "a")).to_have_text("10:00:00")
 
     def sizes():
-        return {float(digits(page, name).evaluate("(element) => element.style.fontSize.replace('px', '')")) for name in "ab"}
+        return {
+            float(digits(page, name).evaluate("(element) => element.style.fontSize.replace('px', '')")) for name in "ab"
+        }
 
     (together,) = sizes()
-    assert digits(page, "a").bounding_box()["width"] > 0.9 * page.locator(".stage").first.bounding_box()["width"]
+    assert digits(page, "a").bounding_box()["width"] > 0.9 * page.locator(".center").first.bounding_box()["width"]
 
     scripted.snapshot(state(timer="a", revision=6, elapsedTime=295))
     expect(digits(page, "a")).to_have_text("0:05")
@@ -266,14 +277,14 @@ def test_the_digits_of_several_timers_are_of_one_size(visit, scripted):
 
 def test_a_message_is_shown_at_once_and_goes(visit, scripted):
     page = show(scripted, visit)
-    expect(page.locator(".line")).to_be_hidden()
+    expect(page.locator(".speaker-message")).to_be_hidden()
 
     scripted.snapshot(state(**RUNNING, revision=6, message={"text": "Wrap up\n<b>now</b>", "sentAt": NOW}))
-    expect(page.locator(".line")).to_have_text("Wrap up\n<b>now</b>")
+    expect(page.locator(".speaker-message")).to_have_text("Wrap up\n<b>now</b>")
     expect(digits(page)).to_be_visible()
     scripted.snapshot(state(**RUNNING, revision=7))
 
-    expect(page.locator(".line")).to_be_hidden()
+    expect(page.locator(".speaker-message")).to_be_hidden()
 
 
 @pytest.mark.parametrize("size", [(320, 568), (390, 844), (1440, 900)])
@@ -282,7 +293,7 @@ def test_a_long_message_fits_beside_the_digits(visit, scripted, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.wait_for_timeout(200)
 
-    line, time = page.locator(".line"), digits(page).bounding_box()
+    line, time = page.locator(".speaker-message"), digits(page).bounding_box()
     assert line.evaluate("(element) => element.scrollHeight <= element.clientHeight + 1"), "some of it is cut off"
     assert time["y"] >= 0 and time["y"] + time["height"] <= line.bounding_box()["y"] + 1
     assert line.bounding_box()["y"] + line.bounding_box()["height"] <= size[1]
@@ -321,7 +332,9 @@ def test_no_flash_with_reduced_motion(visit, scripted):
 
 
 def test_a_blackout_is_black_until_it_is_lifted(visit, scripted):
-    page = show(scripted, visit, signal={"kind": "blackout", "sentAt": NOW - 100}, message={"text": "Soon", "sentAt": NOW})
+    page = show(
+        scripted, visit, signal={"kind": "blackout", "sentAt": NOW - 100}, message={"text": "Soon", "sentAt": NOW}
+    )
 
     expect(page.locator("article")).to_have_attribute("data-signal", "blackout")
     expect(digits(page)).to_be_hidden()
@@ -415,7 +428,7 @@ def test_the_icon_counts(visit, scripted):
     expect(icon).to_have_attribute("href", re.compile("^data:image/png"))
     first = icon.get_attribute("href")
 
-    expect(page).to_have_title(re.compile("^0:59 · kitchen$"))
+    expect(page).to_have_title(re.compile("^0:5[0-5] · kitchen$"))  # the icon comes a few seconds after the rest
 
     assert icon.get_attribute("href") != first
 

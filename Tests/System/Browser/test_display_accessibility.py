@@ -4,11 +4,13 @@ import pytest
 from playwright.sync_api import expect
 
 from inspection import complaints_in_light_and_dark
+from scripted_server import NOW, digits, state, wait_until
 from test_accessibility import USUAL, fill
-from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
 
 SIZES = [(320, 568), (1440, 900), (3840, 2160)]
-SEVERAL = "/?timer=running&timer=paused&timer=warned&timer=urgent&timer=overtime&timer=watch&timer=nobody&clock=1&sync=1"
+SEVERAL = (
+    "/?timer=running&timer=paused&timer=warned&timer=urgent&timer=overtime&timer=watch&timer=nobody&clock=1&sync=1"
+)
 
 
 def show_controls(page):
@@ -16,7 +18,8 @@ def show_controls(page):
     page.mouse.move(15, 115)
     expect(page.get_by_role("link", name="All timers")).to_be_visible()
     wait_until(page, lambda: page.evaluate(
-        "Array.from(document.querySelectorAll('#tools, footer')).every((part) => getComputedStyle(part).opacity === '1')"))
+        "Array.from(document.querySelectorAll('#tools, footer'))"
+        ".every((part) => getComputedStyle(part).opacity === '1')"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -33,15 +36,17 @@ def test_displays_of_every_size_are_accessible(server, script, open_page, scheme
 
 
 def test_messages_and_trouble_are_accessible(visit, scripted):
-    scripted.states = [state(status="running", lastElapsedTimeCalculatedAt=NOW, message={"text": "Wrap up", "sentAt": NOW})]
+    scripted.states = [
+        state(status="running", lastElapsedTimeCalculatedAt=NOW, message={"text": "Wrap up", "sentAt": NOW})
+    ]
     page = visit("?timer=kitchen&progress=ring")
-    expect(page.locator(".line")).to_be_visible()
+    expect(page.locator(".speaker-message")).to_be_visible()
     show_controls(page)
     assert complaints_in_light_and_dark(page, "message", USUAL) == []
 
     scripted.connections[-1].close(code=1008, reason="no more")
 
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     assert complaints_in_light_and_dark(page, "trouble", USUAL) == []
 
 

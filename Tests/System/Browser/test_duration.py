@@ -14,7 +14,7 @@ def typed(browser, web_files):
 
     def typed(function, *arguments):
         return page.evaluate(
-            """([name, given]) => import('/duration.js').then((module) => {
+            """([name, given]) => import('/shared/duration.js').then((module) => {
                 try { return module[name](...given); } catch (error) { return error.message; }
             })""",
             [function, list(arguments)],
@@ -27,10 +27,30 @@ def typed(browser, web_files):
 @pytest.mark.parametrize(
     "text, seconds",
     [
-        ("5m", 300), ("1:30", 90), ("90", 90), ("1h30m", 5400), ("1:30:00", 5400), ("90s", 90), ("1h", 3600),
-        ("1h 30m 15s", 5415), (" 5M ", 300), ("5 min", 300), ("1m90s", 150), ("0:05", 5), ("90:00", 5400),
-        ("0.5", 0.5), ("1.5h", 5400), ("0:00.25", 0.25), ("100:00:00", 360000), ("8760h", 31536000),
-        ("2 hours 5 minutes", 7500), ("1 Std 30 Min", 5400), ("10 minutos", 600), ("٥", 5), ("٥ د", 300), ("2 heures", 7200),
+        ("5m", 300),
+        ("1:30", 90),
+        ("90", 90),
+        ("1h30m", 5400),
+        ("1:30:00", 5400),
+        ("90s", 90),
+        ("1h", 3600),
+        ("1h 30m 15s", 5415),
+        (" 5M ", 300),
+        ("5 min", 300),
+        ("1m90s", 150),
+        ("0:05", 5),
+        ("90:00", 5400),
+        ("0.5", 0.5),
+        ("1.5h", 5400),
+        ("0:00.25", 0.25),
+        ("100:00:00", 360000),
+        ("8760h", 31536000),
+        ("2 hours 5 minutes", 7500),
+        ("1 Std 30 Min", 5400),
+        ("10 minutos", 600),
+        ("٥", 5),
+        ("٥ د", 300),
+        ("2 heures", 7200),
     ],
 )
 def test_a_duration_is_read_as_people_write_it(typed, text, seconds):
@@ -45,12 +65,12 @@ def test_no_duration_asks_for_a_stopwatch(typed, text):
 @pytest.mark.parametrize(
     "text, right",
     [
-        ("five", "Write 5m"), ("5x", "Write 5m"), ("Infinity", "Write 5m"), ("NaN", "Write 5m"), ("0x10", "Write 5m"),
-        ("1e3", "Write 5m"), (".", "Write 5m"), ("1.2.3s", "Write 5m"), ("m", "Write 5m"), ("5 5", "Write 5m"),
-        ("30m1h", "Write 5m"), ("-5", "without a sign"), ("-1:00", "without a sign"), ("−5m", "without a sign"),
+        ("five", "Enter 5m"), ("5x", "Enter 5m"), ("Infinity", "Enter 5m"), ("NaN", "Enter 5m"), ("0x10", "Enter 5m"),
+        ("1e3", "Enter 5m"), (".", "Enter 5m"), ("1.2.3s", "Enter 5m"), ("m", "Enter 5m"), ("5 5", "Enter 5m"),
+        ("30m1h", "Enter 5m"), ("-5", "without a sign"), ("-1:00", "without a sign"), ("−5m", "without a sign"),
         ("1:60", "00 to 59"), ("1:5", "00 to 59"), ("1:60:00", "00 to 59"), ("1:2:00", "00 to 59"),
-        ("1:00:00:00", "00 to 59"), (":30", "Write 5m"), ("1:", "00 to 59"), ("1h30", "1h30m"), ("5m30", "1h30m"),
-        ("1,5", "Write a point"), ("1,5h", "Write a point"), ("0", "at most 365 days"), ("0:00", "at most 365 days"),
+        ("1:00:00:00", "00 to 59"), (":30", "Enter 5m"), ("1:", "00 to 59"), ("1h30", "1h30m"), ("5m30", "1h30m"),
+        ("1,5", "Use a point"), ("1,5h", "Use a point"), ("0", "at most 365 days"), ("0:00", "at most 365 days"),
         ("0s", "at most 365 days"), ("8761h", "at most 365 days"), ("31536001", "at most 365 days"),
         ("until", "until 20:30"), ("until noon", "until 20:30"), ("until 1:2", "until 20:30"),
         ("until 24:00", "0:00 to 23:59"), ("until 20:60", "0:00 to 23:59"), ("until 13 pm", "0:00 to 23:59"),
@@ -105,7 +125,7 @@ def test_warnings_are_lengths_between_commas(typed):
     assert typed("parseWarnings", "5m, 1:00; 10s,") == [300, 60, 10]
     assert typed("parseWarnings", " ") == []
     assert "until 8" in typed("parseWarnings", "1m, until 8")
-    assert "Write 5m" in typed("parseWarnings", "1m, soon")
+    assert "Enter 5m" in typed("parseWarnings", "1m, soon")
 
 
 @pytest.mark.parametrize("seconds", [0.25, 1, 59, 60, 61.5, 3600, 5415, 31536000])

@@ -5,14 +5,19 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, digits, has_status
+from person import card, digits, has_status, toast
 
 
 def tab_to(page, label, most=60):
     """Presses Tab until what has that name has the focus, as somebody would who can't use a pointer."""
     for _ in range(most):
         page.keyboard.press("Tab")
-        if page.evaluate("(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent).trim()") == label:
+        if (
+            page.evaluate(
+                "(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent).trim()"
+            )
+            == label
+        ):
             return
     pytest.fail(f"Tab never came to “{label}”")
 
@@ -37,7 +42,7 @@ def test_creates_pauses_adds_messages_shares_and_finishes(server, script, open_p
     page.keyboard.press("Enter")
     expect(digits(page, "kitchen")).to_have_text(re.compile(r"^(6:00|5:5\d)$"))
 
-    tab_to(page, "More for kitchen")
+    tab_to(page, "More actions for kitchen")
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
@@ -47,7 +52,7 @@ def test_creates_pauses_adds_messages_shares_and_finishes(server, script, open_p
     page.keyboard.type("Time to stop")
     tab_to(page, "Send")
     page.keyboard.press("Enter")
-    expect(page.locator(".standing")).to_contain_text("Time to stop")
+    expect(page.locator(".current")).to_contain_text("Time to stop")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert script.do("get", timer="kitchen")["message"]["text"] == "Time to stop"
@@ -56,7 +61,7 @@ def test_creates_pauses_adds_messages_shares_and_finishes(server, script, open_p
     expect(dialog.locator(".view .address")).to_have_value(re.compile("timer=kitchen"))
     tab_to(page, "Copy")
     page.keyboard.press("Enter")
-    expect(dialog.locator(".told").first).not_to_be_empty()
+    expect(dialog.locator(".report").first).not_to_be_empty()
     page.keyboard.press("Escape")
 
     page.keyboard.press("f")
@@ -82,7 +87,7 @@ def test_single_keys_act_on_the_timer_that_has_the_focus(server, script, open_pa
     page.keyboard.press("+")
     expect(digits(page, "a")).to_have_text(re.compile(r"^5[01]:"))
     page.keyboard.press("u")
-    expect(bulletin(page)).to_contain_text("Undone")
+    expect(toast(page)).to_contain_text("Undone")
     page.keyboard.press("v")
     expect(page.locator("#timers")).to_have_attribute("data-layout", "compact")
     page.keyboard.press("e")
@@ -105,7 +110,7 @@ def test_single_keys_never_fire_while_one_types_or_over_a_dialog(server, script,
     expect(page.get_by_role("dialog")).to_have_count(0), "a select is typed into"
     page.keyboard.press("Tab")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys and settings")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Shortcuts and settings")).to_be_visible()
     page.keyboard.press("p")
     page.keyboard.press("f")
 
@@ -133,7 +138,7 @@ def test_single_keys_can_be_switched_off_and_stay_off(server, script, open_page)
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert script.do("get", timer="a")["status"] == "running"
     page.keyboard.press("Control+z")
-    expect(bulletin(page)).to_have_text("There is nothing to undo.")
+    expect(toast(page)).to_have_text("Nothing to undo.")
 
 
 def test_the_list_says_what_each_key_does(server, script, open_page):
@@ -171,7 +176,7 @@ def test_the_focus_stays_in_a_dialog_and_comes_back(server, script, open_page):
     script.do("start", timer="a", duration=3000)
     page = open_page(server.page())
     has_status(page, "a", "running")
-    tab_to(page, "More for a")
+    tab_to(page, "More actions for a")
 
     page.keyboard.press("Enter")
     for key in ["Tab"] * 15 + ["Shift+Tab"] * 15:
@@ -206,7 +211,7 @@ def test_the_remote_works_by_keys(server, script, open_page):
     expect(page.locator(".face")).to_have_attribute("data-status", "running")
     page.keyboard.press("-")
     expect(page.locator(".face .digits")).to_have_text(re.compile("^4[89]:"))
-    tab_to(page, "5 minutes more")
+    tab_to(page, "Add 5 minutes")
     page.keyboard.press("Enter")
     expect(page.locator(".face .digits")).to_have_text(re.compile("^5[34]:"))
     page.keyboard.press("m")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from conftest import WEB
-from person import card, has_status, make
+from person import card, has_status
 
 CODES = ["de", "es", "fr", "ar"]
 CATEGORIES = {"de": {"one", "other"}, "es": {"one", "other"}, "fr": {"one", "other"},
@@ -17,15 +17,16 @@ CATEGORIES = {"de": {"one", "other"}, "es": {"one", "other"}, "fr": {"one", "oth
 def tables(browser, web_files):
     """By code: what each language says. The English words are those that all modules define, together."""
     page = browser.new_page()
-    page.goto(web_files + "/dialogs.html")
+    page.goto(web_files + "/dialogs/dialogs.html")
     tables = {"en": {}}
-    for path in sorted(WEB.glob("*.js")):
+    for path in sorted(WEB.rglob("*.js")):
         if path.name != "language.js":
             for words in re.findall(r"^define\((\{.*?\})\);", path.read_text(), re.DOTALL | re.MULTILINE):
                 tables["en"].update(page.evaluate(f"({words})"))
     for code in CODES:
         tables[code] = page.evaluate(
-            "(code) => import('/language-' + code + '.js').then(() => import('/language.js')).then((module) => module.tables[code])",
+            """(code) => import('/languages/' + code + '.js').then(() => import('/languages/language.js'))
+                .then((module) => module.tables[code])""",
             code)
     page.close()
     return tables
@@ -60,7 +61,7 @@ def test_hardly_a_word_is_left_in_english(tables, code):
 
 def test_each_word_that_the_page_says_is_defined(tables):
     said = set()
-    for path in WEB.iterdir():
+    for path in WEB.rglob("*"):
         if path.suffix == ".js":
             said |= set(re.findall(r"""(?<![\w.])t\("([a-zA-Z.]+[a-zA-Z])"[,)]""", path.read_text()))
         elif path.suffix == ".html":
@@ -79,12 +80,14 @@ LAPS = [("en", 1, "1 lap"), ("en", 0, "0 laps"), ("de", 2, "2 Runden"), ("fr", 0
 def test_plurals_are_right_with_and_without_the_browsers_help(browser, web_files, plurals):
     page = browser.new_page()
     page.add_init_script(plurals)
+    page.route("**/blank?*", lambda route: route.fulfill(content_type="text/html", body="<!doctype html>"))
     said = []
     for code in dict.fromkeys(code for code, _, _ in LAPS):
-        page.goto(web_files + "/dialogs.html?lang=" + code)
+        page.goto(web_files + "/blank?lang=" + code)
         said += page.evaluate(
-            """(counts) => Promise.all([import('/language.js'), import('/card.js')]).then(([language]) =>
-                language.languageReady.then(() => counts.map((n) => language.t('card.laps', {n: n}))))""",
+            """(counts) => Promise.all([import('/languages/language.js'), import('/shared/timer-words.js')])
+                .then(([language]) => language.languageReady.then(() =>
+                    counts.map((n) => language.t('card.laps', {n: n}))))""",
             [n for other, n, _ in LAPS if other == code])
     page.close()
 
@@ -101,9 +104,9 @@ def test_the_address_the_device_and_the_browser_say_which(server, script, open_p
     expect(german.get_by_role("heading", name="Minuteurs", exact=True)).to_be_visible()
 
     german.goto(server.page())
-    german.get_by_role("button", name="Tasten und Einstellungen").click()
+    german.get_by_role("button", name="Tastenkürzel und Einstellungen").click()
     german.get_by_label("Sprache").select_option("es")
-    german.get_by_role("button", name="Verwenden").click()
+    german.get_by_role("button", name="Übernehmen").click()
     expect(german.get_by_role("heading", name="Temporizadores", exact=True)).to_be_visible()
     german.reload()
     expect(german.get_by_role("heading", name="Temporizadores", exact=True)).to_be_visible()
@@ -114,7 +117,7 @@ def test_what_is_typed_and_refused_is_told_in_the_same_language(server, script, 
 
     page.get_by_label("Dauer").fill("1,5h")
     page.get_by_role("button", name="Starten", exact=True).click()
-    expect(page.locator("#make .message")).to_contain_text("Schreib einen Punkt")
+    expect(page.locator("#new-timer .message")).to_contain_text("Gib einen Punkt ein")
     page.get_by_label("Name").fill("tee")
     page.get_by_label("Dauer").fill("bis 20:30")
     page.get_by_role("button", name="Starten", exact=True).click()
@@ -122,7 +125,7 @@ def test_what_is_typed_and_refused_is_told_in_the_same_language(server, script, 
     page.get_by_label("Name").fill("tee")
     page.get_by_label("Dauer").fill("5m")
     page.get_by_role("button", name="Starten", exact=True).click()
-    expect(page.locator("#make .message")).to_have_text("Dieser Timer läuft schon oder ist angehalten.")
+    expect(page.locator("#new-timer .message")).to_have_text("Dieser Timer läuft bereits oder ist angehalten.")
 
 
 def test_a_language_that_can_not_be_had_is_english(server, open_page):
@@ -132,12 +135,18 @@ def test_a_language_that_can_not_be_had_is_english(server, open_page):
 
 
 @pytest.mark.parametrize(
-    "language, title, direction", [("ar", "Eröffnung und Begrüßung der Gäste", "ltr"), ("en", "افتتاح الحفل والترحيب بالضيوف", "rtl")])
+    "language, title, direction",
+    [("ar", "Eröffnung und Begrüßung der Gäste", "ltr"), ("en", "افتتاح الحفل والترحيب بالضيوف", "rtl")],
+)
 def test_a_title_in_another_script_is_cut_at_its_own_end(server, script, open_page, language, title, direction):
     script.do("start", timer="kitchen", duration=3000, title=title)
     script.do("message", timer="kitchen", text=title)
 
-    for query, places in (("?", ["h2"]), ("?timer=kitchen&control&", ["h1"]), ("?timer=kitchen&", ["h1", ".line"])):
+    for query, places in (
+        ("?", ["h2"]),
+        ("?timer=kitchen&control&", ["h1"]),
+        ("?timer=kitchen&", ["h1", ".speaker-message"]),
+    ):
         page = open_page(server.page() + query + "lang=" + language, viewport={"width": 320, "height": 568})
         for place in places:
             element = page.locator(f"main {place}", has_text=title)
@@ -153,7 +162,10 @@ def test_arabic_runs_from_right_to_left_and_its_digits_do_not(server, script, op
 
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     assert page.locator("h1").bounding_box()["x"] > page.locator("#help").bounding_box()["x"]
-    title, status = card(page, "kitchen").locator("h2").bounding_box(), card(page, "kitchen").locator(".status").bounding_box()
+    title, status = (
+        card(page, "kitchen").locator("h2").bounding_box(),
+        card(page, "kitchen").locator(".status").bounding_box(),
+    )
     assert title["x"] > status["x"]
     assert re.fullmatch(r"(50:00|49:5\d)", card(page, "kitchen").locator(".digits").text_content())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

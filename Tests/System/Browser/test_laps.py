@@ -10,7 +10,7 @@ from person import choose, digits, press
 
 
 def test_rows_have_lap_and_split(module_of):
-    assert module_of("laps.js", "lapRows", [12.5, 30.125, 30.225]) == [
+    assert module_of("dialogs/laps.js", "lapRows", [12.5, 30.125, 30.225]) == [
         {"number": 1, "lap": 12.5, "split": 12.5},
         {"number": 2, "lap": 17.625, "split": 30.125},
         {"number": 3, "lap": 0.1, "split": 30.225},
@@ -18,7 +18,7 @@ def test_rows_have_lap_and_split(module_of):
 
 
 def test_a_spreadsheet_reads_them_whatever_the_language(module_of):
-    text = module_of("laps.js", "lapsCSV", [0.000001, 12.5, 3600])
+    text = module_of("dialogs/laps.js", "lapsCSV", [0.000001, 12.5, 3600])
 
     assert text.endswith("\r\n")
     assert list(csv.reader(io.StringIO(text))) == [
@@ -27,7 +27,7 @@ def test_a_spreadsheet_reads_them_whatever_the_language(module_of):
         ["2", "12.499999", "12.5"],
         ["3", "3587.5", "3600"],
     ]
-    assert module_of("laps.js", "lapsCSV", []) == "lap,lap_seconds,split_seconds\r\n"
+    assert module_of("dialogs/laps.js", "lapsCSV", []) == "lap,lap_seconds,split_seconds\r\n"
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,14 @@ def test_a_spreadsheet_reads_them_whatever_the_language(module_of):
      (1.15, "0:01.15"), (3599.995, "59:59.99"), (3600, "1:00:00.00"), (36000.5, "10:00:00.50")],
 )
 def test_hundredths_go_down(module_of, seconds, text):
-    assert module_of("laps.js", "lapText", seconds) == text
+    assert module_of("dialogs/laps.js", "lapText", seconds) == text
 
 
 def test_fastest_and_slowest_want_three_laps_that_differ(module_of):
     def extremes(*laps):
-        return list(module_of("laps.js", "extremes", module_of("laps.js", "lapRows", list(laps))).values())
+        return list(
+            module_of("dialogs/laps.js", "extremes", module_of("dialogs/laps.js", "lapRows", list(laps))).values()
+        )
 
     assert extremes(5, 15) == [None, None]
     assert extremes(5, 15, 18) == [3, 2]
@@ -62,7 +64,7 @@ def test_laps_are_pressed_listed_and_copied(server, script, open_page):
     expect(dialog.locator("tbody tr")).to_have_count(3)
     dialog.get_by_role("button", name="Copy as CSV").click()
 
-    expect(dialog.locator(".told")).to_have_text("Copied 3 laps.")
+    expect(dialog.locator(".report")).to_have_text("Copied 3 laps.")
     laps = script.do("get", timer="run")["laps"]
     rows = list(csv.DictReader(io.StringIO(page.evaluate("navigator.clipboard.readText()"))))
     assert [float(row["split_seconds"]) for row in rows] == laps

@@ -101,10 +101,12 @@ def test_each_still_shows_its_own_second(server, script, open_page):
         """() => new Promise((resolve) => {
             const late = [];
             new MutationObserver((changes) => changes.forEach((change) => {
-                late.push([change.target.getAttribute('data-timer'), change.target.textContent, performance.now() / 1000 + timersync.offset]);
+                const now = performance.now() / 1000 + timersync.offset;
+                late.push([change.target.getAttribute('data-timer'), change.target.textContent, now]);
             })).observe(document.querySelector('#timers'), {childList: true, subtree: true});
             setTimeout(() => resolve(late.filter(([name]) => name !== null)), 3000);
-        })""")
+        })"""
+    )
     states = {state["timer"]: state for state in script.ask("list")["timers"]}
 
     assert len(lateness) > 100

@@ -3,10 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, focus, has_status, press
-from test_client import (  # noqa: F401
-    NOW, digits, hold, let_pass, scripted, state, visit, wait_until,
-)
+from person import card, choose, focus, has_status, press, toast
+from scripted_server import NOW, digits, hold, let_pass, state, wait_until
 
 
 def running(**fields):
@@ -15,16 +13,6 @@ def running(**fields):
 
 def stopwatch(**fields):
     return running(type="stopwatch", duration=None, time=0, **fields)
-
-
-@pytest.fixture
-def never(scripted):
-    """The requests of a command that get no answer before the test gives one."""
-    def never(command):
-        scripted.answers[command] = lambda request: None
-        return lambda: scripted.sent(command)[-1]
-
-    return never
 
 
 @pytest.fixture
@@ -49,7 +37,7 @@ def broken(page, scripted, command, seconds):
     before = len(scripted.connections)
     let_pass(page, 2)
     scripted.connections[-1].close(code=1001)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     let_pass(page, seconds)
     wait_until(page, lambda: len(scripted.connections) > before)
 
@@ -78,7 +66,7 @@ def test_an_answer_of_the_first_time_brings_no_timer_back_that_was_removed_meanw
         reply=request["id"], ok=True, timer=running(revision=6))
     broken(page, scripted, "resume", 4)
 
-    expect(bulletin(page)).to_contain_text("goes on")
+    expect(toast(page)).to_contain_text("Resumed")
     expect(digits(page, "marker")).to_be_visible()
     expect(digits(page)).to_have_count(0)
 
@@ -94,7 +82,7 @@ def test_a_removal_that_is_sent_again_does_not_hide_who_has_started_it_anew_mean
     scripted.answers["remove"] = lambda request: scripted.say(reply=request["id"], ok=True)
     broken(page, scripted, "remove", 4)
 
-    expect(bulletin(page)).to_contain_text("Removed kitchen.")
+    expect(toast(page)).to_contain_text("Removed kitchen.")
     expect(digits(page)).to_be_visible()
 
 
@@ -115,31 +103,31 @@ def test_what_could_not_be_undone_for_want_of_a_link_can_be_undone_when_it_is_ba
     page = visit_still(running())
     scripted.states = [state(revision=6)]
     page.get_by_role("button", name="Pause").click()
-    expect(bulletin(page)).to_have_text("Paused kitchen.")
+    expect(toast(page)).to_have_text("Paused kitchen.")
 
     scripted.connections[-1].close(code=1001)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     page.keyboard.press("u")
-    expect(bulletin(page)).to_contain_text("Offline")
+    expect(toast(page)).to_contain_text("Offline")
     let_pass(page, 4)
-    expect(page.locator("#link")).to_be_hidden()
+    expect(page.locator("#connection")).to_be_hidden()
     page.keyboard.press("u")
 
     wait_until(page, lambda: scripted.sent("resume"))
     assert scripted.sent("resume")[0]["ifRevision"] == 6
-    expect(bulletin(page)).to_have_text("Undone: Paused kitchen.")
+    expect(toast(page)).to_have_text("Undone: Paused kitchen.")
 
 
 def test_a_lost_link_is_shown_as_such_and_not_as_a_missing_permission(visit_still, scripted):
     page = visit_still(running())
     page.keyboard.press("j")
     scripted.connections[-1].close(code=1001)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
 
     page.keyboard.press("f")
     expect(page.locator("article .message")).to_contain_text("Offline")
     page.locator("#finish-many").click(force=True)
-    expect(bulletin(page)).to_contain_text("Offline")
+    expect(toast(page)).to_contain_text("Offline")
 
 
 def test_a_reset_that_is_refused_says_so(visit, scripted):
@@ -149,25 +137,27 @@ def test_a_reset_that_is_refused_says_so(visit, scripted):
 
     choose(page, "kitchen", "Reset")
 
-    expect(bulletin(page)).to_have_text("The disk is full.")
+    expect(toast(page)).to_have_text("The disk is full.")
 
 
 def test_an_admitted_visitor_sees_no_refusal(visit, scripted):
     page = visit(hand_turned=True)
     is_open = []
     error = {"code": "unauthorized", "message": "Give a token.", "retryable": False}
-    page.route("**/api/timers", lambda route: route.fulfill(status=401, json={"reply": None, "ok": False, "error": error}))
+    page.route(
+        "**/api/timers", lambda route: route.fulfill(status=401, json={"reply": None, "ok": False, "error": error})
+    )
     accept = scripted.accept
     scripted.accept = lambda socket: accept(socket) if is_open else socket.close()
     page.reload()
-    expect(page.get_by_role("heading", name="The server does not let this page in")).to_be_visible()
+    expect(page.get_by_role("heading", name="The server refused this page")).to_be_visible()
 
     is_open.append(True)
     scripted.states = [state()]
     let_pass(page, 30)
 
     expect(digits(page)).to_be_visible()
-    expect(page.locator("#state")).to_be_hidden()
+    expect(page.locator("#placeholder")).to_be_hidden()
 
 
 # A dialog that is open
@@ -185,7 +175,7 @@ def test_a_late_answer_closes_no_other_dialog(visit, scripted, never):
     page.get_by_label("Message", exact=True).fill("Wrap up soon")
 
     scripted.reply(request())
-    expect(bulletin(page)).to_contain_text("Finished kitchen.")
+    expect(toast(page)).to_contain_text("Finished kitchen.")
 
     expect(page.get_by_label("Message", exact=True)).to_have_value("Wrap up soon")
 
@@ -221,7 +211,7 @@ def test_the_laps_of_a_removed_timer_are_gone_from_their_list_too(visit, scripte
 def test_an_edit_of_one_field_keeps_others_edits_of_the_rest(server, script, open_page):
     script.do("start", timer="kitchen", duration=3000, title="Pasta", warnings=[60])
     page = open_page(server.page())
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     page.get_by_role("dialog").get_by_label("Title").fill("Rice")
     script.do("update", timer="kitchen", warnings=[30], atZero="finish")
     script.do("pause", timer="kitchen")
@@ -237,7 +227,7 @@ def test_an_edit_of_one_field_keeps_others_edits_of_the_rest(server, script, ope
 def test_an_edit_of_a_field_that_was_changed_meanwhile_is_reported_once(server, script, open_page):
     script.do("start", timer="kitchen", duration=3000, title="Pasta")
     page = open_page(server.page())
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Title").fill("Rice")
     script.do("update", timer="kitchen", title="Soup")
@@ -264,7 +254,7 @@ def test_what_is_typed_while_an_answer_is_on_its_way_stays(visit, scripted, neve
     text.fill("And now: questions")
 
     scripted.reply(request())
-    expect(bulletin(page)).to_contain_text("on its screens")
+    expect(toast(page)).to_contain_text("Message sent to the screens")
     expect(text).to_have_value("And now: questions")
 
     page.keyboard.press("Control+Enter")
@@ -285,7 +275,7 @@ def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhi
     focus(page.get_by_label("Search"))
 
     scripted.say(reply=request()["id"], ok=True, timer=running(timer="Timer 1", revision=9))
-    expect(bulletin(page)).to_contain_text("Started")
+    expect(toast(page)).to_contain_text("Started")
 
     expect(page.get_by_label("Search")).to_be_focused()
     expect(page.get_by_label("Name")).to_have_value("Second")
@@ -347,7 +337,9 @@ def test_two_fingers_that_have_let_go_finish_nothing(visit_still, scripted):
     expect(finish).to_have_attribute("aria-disabled", "false")
 
     for kind, pointer in (("pointerdown", 1), ("pointerdown", 2), ("pointerup", 2), ("pointerup", 1)):
-        finish.dispatch_event(kind, {"button": 0, "pointerId": pointer, "isPrimary": pointer == 1, "pointerType": "touch"})
+        finish.dispatch_event(
+            kind, {"button": 0, "pointerId": pointer, "isPrimary": pointer == 1, "pointerType": "touch"}
+        )
     let_pass(page, 3)
 
     assert scripted.sent("finish") == []
@@ -371,7 +363,9 @@ def test_a_key_that_is_held_presses_once(visit, scripted):
     assert len(scripted.sent("pause")) == 1
 
 
-@pytest.mark.parametrize("where, button", [("", "article .main"), ("?timer=kitchen&control", ".main"), ("?timer=kitchen", "footer .primary")])
+@pytest.mark.parametrize(
+    "where, button", [("", "article .main"), ("?timer=kitchen&control", ".main"), ("?timer=kitchen", "footer .primary")]
+)
 def test_a_double_click_and_a_key_that_is_held_press_once(visit, scripted, where, button):
     def change(request):
         status = {"pause": "paused", "resume": "running"}[request["command"]]
@@ -398,7 +392,10 @@ def test_a_double_click_and_a_key_that_is_held_press_once(visit, scripted, where
         expect(main).to_have_attribute("data-command", "pause")
     page.keyboard.up("Enter")
 
-    assert [request["command"] for request in scripted.requests if request["command"] in ("pause", "resume")] == ["pause", "resume"]
+    assert [request["command"] for request in scripted.requests if request["command"] in ("pause", "resume")] == [
+        "pause",
+        "resume",
+    ]
 
 
 def test_a_minute_more_may_be_pressed_twice_at_once(visit, scripted):
@@ -416,7 +413,7 @@ def test_a_hold_of_finish_without_effect_says_why(visit_still, scripted):
     page.locator(".finish").dispatch_event("pointerdown", {"button": 0, "pointerId": 1, "isPrimary": True})
     let_pass(page, 1)
 
-    expect(page.locator(".pad .message")).to_have_text("kitchen does not run: there is nothing to finish.")
+    expect(page.locator(".pad .message")).to_have_text("kitchen isn't running. There is nothing to finish.")
     assert scripted.sent("finish") == []
 
 
@@ -440,7 +437,9 @@ def test_keys_are_not_about_a_card_that_the_search_hides(visit, scripted):
 
 
 def has_focus(page):
-    return page.evaluate("document.activeElement !== document.body && document.activeElement.getClientRects().length > 0")
+    return page.evaluate(
+        "document.activeElement !== document.body && document.activeElement.getClientRects().length > 0"
+    )
 
 
 def test_a_card_that_no_longer_matches_the_search_hands_the_focus_on(visit, scripted):
@@ -461,11 +460,11 @@ def test_undoing_by_keyboard_from_the_bar_keeps_the_focus(visit, scripted):
     expect(digits(page)).to_be_visible()
     scripted.states = [state(revision=6)]
     press(page, "kitchen", "Pause")
-    expect(bulletin(page)).to_have_text("Paused kitchen.")
-    focus(page.locator("#bulletin button"))
+    expect(toast(page)).to_have_text("Paused kitchen.")
+    focus(page.locator("#toast button"))
 
     page.keyboard.press("Enter")
-    expect(bulletin(page)).to_contain_text("Undone")
+    expect(toast(page)).to_contain_text("Undone")
 
     assert has_focus(page)
 
@@ -479,5 +478,5 @@ def test_the_remote_keeps_the_focus_when_its_timer_comes_and_goes(visit, scripte
     expect(page.locator(".main")).to_be_focused()
 
     scripted.say(event="removed", timer="kitchen")
-    expect(page.locator(".begin")).to_be_visible()
+    expect(page.locator(".presets")).to_be_visible()
     assert has_focus(page)

@@ -7,17 +7,17 @@ from playwright.sync_api import expect
 
 from delaying_proxy import DelayingProxy
 from person import assert_right, card, digits
-from test_client import RECORD_TEXTS, STALLS, wait_until
+from scripted_server import RECORD_TEXTS, STALLS, wait_until
 
 MARKUP = "<img src=x onerror=\"document.body.dataset.harmed='yes'\">"
-STALE_MARK = "#link"
+STALE_MARK = "#connection"
 
 
 def reach_for_controls(page):
     """A display's controls come when somebody moves."""
     page.mouse.move(5, 105)
     page.mouse.move(15, 115)
-    expect(page.locator("body")).to_have_class(re.compile("touched"))
+    expect(page.locator("body")).to_have_class(re.compile("show-controls"))
     page.get_by_role("link", name="All timers").wait_for()
 
 
@@ -81,15 +81,15 @@ def test_the_tab_shows_the_time(server, script, open_page):
 
 def test_a_name_that_does_not_exist_waits_and_lights_up(server, script, open_page):
     page = open_page(server.page("later"))
-    expect(page.get_by_text("Waiting for")).to_be_visible()
+    expect(page.get_by_text("Waiting to start")).to_be_visible()
 
     script.do("start", timer="later", duration=300)
 
     shows(page, "later", r"^(5:00|4:\d\d)$")
-    expect(page.get_by_text("Waiting for")).to_be_hidden()
+    expect(page.get_by_text("Waiting to start")).to_be_hidden()
 
     script.do("remove", timer="later")
-    expect(page.get_by_text("Waiting for")).to_be_visible()
+    expect(page.get_by_text("Waiting to start")).to_be_visible()
 
 
 def test_a_forced_start_shows_the_full_duration_at_once(server, script, open_page):
@@ -143,7 +143,7 @@ def test_a_screen_counts_on_while_the_server_is_dead_and_catches_up_by_itself(se
 
     server.kill()
 
-    expect(page.locator(STALE_MARK)).to_have_text(re.compile(r"Offline for \d+ s — last confirmed \d+ s ago"))
+    expect(page.locator(STALE_MARK)).to_have_text(re.compile(r"Offline for \d+ s\. Last update \d+ s ago\."))
     before = digits(page, "kitchen").text_content()
     page.wait_for_timeout(2200)
     assert digits(page, "kitchen").text_content() < before, "stood still"
@@ -167,7 +167,7 @@ window.said = {};
 new MutationObserver(() => {
     const stage = document.querySelector('article');
     if (stage === null || !window.timersync || timersync.offset === null) { return; }
-    for (const word of [stage.dataset.signal, stage.querySelector('.line').textContent]) {
+    for (const word of [stage.dataset.signal, stage.querySelector('.speaker-message').textContent]) {
         said[word] = said[word] || timersync.now();
     }
 }).observe(document, {subtree: true, childList: true, characterData: true, attributes: true});
@@ -195,7 +195,7 @@ def test_what_is_said_to_the_speaker_is_on_every_display_at_once(server, open_pa
     script.do("message", timer="kitchen", text="")
     for page in displays:
         expect(digits(page, "kitchen")).to_be_visible()
-        expect(page.locator(".line")).to_be_hidden()
+        expect(page.locator(".speaker-message")).to_be_hidden()
 
 
 def test_what_was_removed_while_the_link_was_down_is_gone_afterwards(server, open_page):
@@ -241,8 +241,8 @@ def test_a_clock_that_jumps_is_not_trusted_before_it_is_compared_again(server, s
     script.do("start", timer="kitchen", duration=300)
     page = open_page(
         server.page("kitchen"),
-        init_script="const now = Date.now; let jump = 0; Date.now = () => now() + jump; window.jump = (by) => { jump = by; };",
-    )
+        init_script="const now = Date.now; let jump = 0; "
+        "Date.now = () => now() + jump; window.jump = (by) => { jump = by; };")
     shows(page, "kitchen", r"^(5:00|4:\d\d)$")
     page.wait_for_timeout(1200)
 

@@ -1,17 +1,12 @@
 """More timers than one message of 64 KiB holds: this page asks for parts, and the one of before gets them as ever."""
 
 import json
-import tarfile
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
-from test_client import wait_until
+from scripted_server import wait_until
 
 COUNT = 500
-# A page of before there were parts, as somebody may have put it on a wall with --web; without its icons.
-BEFORE = Path(__file__).with_name("page_of_before.tar.xz")
 
 # What each card shows, and how far that is from what the server's state says, in whole seconds.
 SHOWN = """() => Array.from(document.querySelectorAll('#timers > li')).map((card) => [
@@ -81,14 +76,6 @@ def test_none_is_missing_while_the_parts_of_a_later_set_come(server, script, ope
     check_all_are_shown(page, again, COUNT - 3)
     assert page.evaluate("fewest") == COUNT - 3
     again.close()
-
-
-@pytest.fixture
-def page_of_before(tmp_path):
-    """The folder of the page of before."""
-    with tarfile.open(BEFORE) as archive:
-        archive.extractall(tmp_path)
-    return tmp_path / "web"
 
 
 def test_the_page_of_before_forgets_none_and_shows_them_right(server, page_of_before, open_page):

@@ -3,9 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, make, press
-from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
-from test_meanwhile import never  # noqa: F401
+from person import card, choose, make, press, toast
+from scripted_server import NOW, digits, state, wait_until
 
 HELLO = {"history": "one", "revision": 5}
 QUICK = "Math.random = () => 0.01;"  # how long a page waits before it comes back, of what it may wait
@@ -50,7 +49,7 @@ def test_each_press_about_a_run_names_it_and_what_is_about_the_timer_does_not(vi
     page.get_by_role("dialog").get_by_role("button", name="Wrap up").click()
     page.get_by_role("dialog").get_by_role("button", name="Flash").click()
     page.keyboard.press("Escape")
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     page.get_by_role("dialog").get_by_label("Title").fill("Pasta")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     wait_until(page, lambda: runs.sent("update"))
@@ -108,7 +107,7 @@ def test_a_press_is_not_sent_again_to_a_server_with_another_history(visit, runs,
     runs.hello["history"] = "two"
     runs.connections[-1].close(code=1001)
 
-    expect(card(page, "kitchen").locator(".message")).to_contain_text("it is not known whether")
+    expect(card(page, "kitchen").locator(".message")).to_contain_text("may or may not have been applied")
     assert len(runs.sent("pause")) == 1
 
 
@@ -133,22 +132,26 @@ def test_a_question_is_about_the_run_that_stood_there_when_it_was_asked(visit, r
     runs.snapshot(run_of(9, revision=9, title="Next"), "started")
     expect(card(page, "kitchen").locator("h2")).to_have_text("Next")
 
-    runs.answers["finish"] = lambda request: runs.refuse(request, "runMismatch", "another run", timer=run_of(9, revision=9))
+    runs.answers["finish"] = lambda request: runs.refuse(
+        request, "runMismatch", "another run", timer=run_of(9, revision=9)
+    )
     page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
 
     expect(page.get_by_role("dialog").locator(".message")).to_have_text(
-        "Someone else started Next again meanwhile; nothing was changed.")
+        "Someone else restarted Next in the meantime. Nothing was changed.")
     assert seen_by(runs, "finish") == [3]
 
 
 @pytest.mark.parametrize("query, words", [
-    ("?", "Someone else started Tea again meanwhile; nothing was changed."),
-    ("?timer=kitchen&control&lang=de", "Jemand anders hat Tea inzwischen neu gestartet; nichts wurde geändert."),
-    ("?timer=kitchen&lang=fr", "Quelqu’un d’autre a redémarré Tea entre-temps ; rien n’a été changé."),
+    ("?", "Someone else restarted Tea in the meantime. Nothing was changed."),
+    ("?timer=kitchen&control&lang=de", "Jemand anders hat Tea inzwischen neu gestartet. Nichts wurde geändert."),
+    ("?timer=kitchen&lang=fr", "Quelqu’un d’autre a redémarré Tea entre-temps. Rien n’a été modifié."),
 ])
 def test_another_run_is_told_in_plain_words_and_never_pressed_again(visit, runs, query, words):
     runs.states = [run_of(3, title="Tea")]
-    runs.answers["pause"] = lambda request: runs.refuse(request, "runMismatch", "The run is 9.", timer=run_of(9, revision=9, title="Tea"))
+    runs.answers["pause"] = lambda request: runs.refuse(
+        request, "runMismatch", "The run is 9.", timer=run_of(9, revision=9, title="Tea")
+    )
     page = visit(query)
     wait_until(page, lambda: runs.sent("subscribe"))
     page.mouse.move(5, 105)
@@ -167,7 +170,9 @@ def test_a_timer_that_was_reset_meanwhile_was_not_started_again(visit, runs):
 
     press(page, "kitchen", "Pause")
 
-    expect(card(page, "kitchen").locator(".message")).to_have_text("kitchen was reset or removed meanwhile; nothing was changed.")
+    expect(card(page, "kitchen").locator(".message")).to_have_text(
+        "kitchen was reset or removed in the meantime. Nothing was changed."
+    )
 
 
 def test_what_is_undone_is_of_the_run_in_which_it_was_done(visit, runs):
@@ -175,14 +180,14 @@ def test_what_is_undone_is_of_the_run_in_which_it_was_done(visit, runs):
     expect(digits(page)).to_be_visible()
     runs.states = [run_of(3, revision=6, status="paused")]
     press(page, "kitchen", "Pause")
-    expect(bulletin(page)).to_have_text("Paused kitchen.")
+    expect(toast(page)).to_have_text("Paused kitchen.")
     runs.snapshot(run_of(9, revision=9, title="Next"), "started")
     expect(card(page, "kitchen").locator("h2")).to_have_text("Next")
     runs.answers["resume"] = lambda request: runs.refuse(request, "runMismatch", "The run is 9.")
 
     page.keyboard.press("u")
 
-    expect(bulletin(page)).to_have_text("kitchen has changed since, so nothing was undone.")
+    expect(toast(page)).to_have_text("kitchen has changed since then. Nothing was undone.")
     assert seen_by(runs, "resume") == [3]
 
 
@@ -194,19 +199,25 @@ def test_of_many_those_are_finished_that_were_seen(visit, runs):
     runs.snapshot(run_of(9, timer="oven", revision=9, title="Next"), "started")
     expect(card(page, "oven").locator("h2")).to_have_text("Next")
     runs.answers["finish"] = lambda request: (
-        runs.reply(request) if request["timer"] == "kitchen"
-        else runs.refuse(request, "runMismatch", "The run is 9.", timer=run_of(9, timer="oven", revision=9, title="Next")))
+        runs.reply(request)
+        if request["timer"] == "kitchen"
+        else runs.refuse(
+            request, "runMismatch", "The run is 9.", timer=run_of(9, timer="oven", revision=9, title="Next")
+        )
+    )
 
     page.get_by_role("dialog").get_by_role("button", name="Finish 2 timers").click()
 
-    expect(bulletin(page)).to_have_text(
-        "Finished 1 timer. This can't be undone. Someone else started oven again meanwhile; nothing was changed.")
+    expect(toast(page)).to_have_text(
+        "Finished 1 timer. This can't be undone. Someone else restarted oven in the meantime. Nothing was changed.")
     assert {request["timer"]: request["ifRun"] for request in runs.sent("finish")} == {"kitchen": 3, "oven": 4}
     assert runs.sent("finishAll") == []
 
 
 def test_all_that_run_are_finished_in_one_step_whatever_run_it_is(visit, runs):
-    runs.answers["finishAll"] = lambda request: runs.say(reply=request["id"], ok=True, timers=[run_of(3, status="finished")])
+    runs.answers["finishAll"] = lambda request: runs.say(
+        reply=request["id"], ok=True, timers=[run_of(3, status="finished")]
+    )
     page = visit()
     press(page, "kitchen", "+1 min")
     page.locator("#finish-many").click()
@@ -246,19 +257,24 @@ def test_a_second_press_of_start_mentions_no_other_person(visit, runs):
     runs.reply(held[0])
     runs.refuse(held[1], "runMismatch", "The run is 9.", timer=runs.states[0])
 
-    expect(card(page, "kitchen").locator(".message")).to_have_text("This timer runs or is paused already.")
+    expect(card(page, "kitchen").locator(".message")).to_have_text("This timer is already running or paused.")
     assert seen_by(runs, "start") == [3, 3]
 
 
 # With the real server
 
 # The way there may be shut: what is sent is then held back, or lost with the link.
-WAY = QUICK + """
+WAY = (
+    QUICK
+    + """
 window.way = {isShut: false, held: [], sockets: []};
 (() => {
     const Real = WebSocket;
     way.open = () => { way.isShut = false; way.held.splice(0).forEach((send) => send()); };
-    way.lose = () => { way.held = []; way.sockets.forEach((socket) => socket.onclose && socket.onclose({code: 1006, reason: ''})); };
+    way.lose = () => {
+        way.held = [];
+        way.sockets.forEach((socket) => socket.onclose && socket.onclose({code: 1006, reason: ''}));
+    };
     window.WebSocket = function (url, protocols) {
         const socket = new Real(way.isShut ? 'ws://127.0.0.1:9/' : url, protocols);
         const send = socket.send.bind(socket);
@@ -268,6 +284,7 @@ window.way = {isShut: false, held: [], sockets: []};
     };
 })();
 """
+)
 
 
 @pytest.mark.parametrize("happening", ["way.open()", "way.lose(), setTimeout(way.open, 300)"], ids=["late", "lost"])
@@ -293,24 +310,26 @@ def test_a_press_that_arrives_after_the_next_run_has_begun_leaves_it_alone(serve
         script.do("start", timer=name, duration=600, title="Next")
     page.evaluate(happening)
 
-    expect(card(page, "more").locator(".message")).to_have_text("Someone else started more again meanwhile; nothing was changed.")
+    expect(card(page, "more").locator(".message")).to_have_text(
+        "Someone else restarted more in the meantime. Nothing was changed."
+    )
     for name in names:
         state = script.do("get", timer=name)
         assert (state["status"], state["duration"], state["addedTime"]) == ("running", 600, 0), name
     # Another press, with the new run in sight, is about that.
     press(page, "more", "+1 min")
-    expect(bulletin(page)).to_contain_text("Changed the time of Next.")
+    expect(toast(page)).to_contain_text("Changed the time of Next.")
     assert script.do("get", timer="more")["addedTime"] == 60
 
 
 SEEN = """
-() => import('/runs.js').then(({Runs}) => {
+() => import('/client/runs.js').then(({RunHistory}) => {
     let now = 0;
     const listeners = {};
     const timers = new Map([['tea', {timer: 'tea', status: 'running', run: 3}]]);
     const session = {client: {timers}, clock: {monotonic: () => now}, state: (name) => timers.get(name),
                      on: (type, listener) => { listeners[type] = listener; }};
-    const runs = new Runs(session);
+    const runs = new RunHistory(session);
     const tell = (at, name, state) => {
         now = at;
         state === undefined ? timers.delete(name) : timers.set(name, state);
@@ -321,7 +340,8 @@ SEEN = """
     tell(3, 'tea', {status: 'running', run: 9});
     tell(4, 'tea', undefined);
     tell(5, 'oven', {status: 'running', run: 12});
-    return [0, 1.5, 2.5, 3.5, 4.5].map((at) => runs.at('tea', at)).concat([runs.at('oven', 4.5), runs.at('oven', 5), runs.at('egg', 5)]);
+    return [0, 1.5, 2.5, 3.5, 4.5].map((at) => runs.at('tea', at))
+        .concat([runs.at('oven', 4.5), runs.at('oven', 5), runs.at('egg', 5)]);
 })
 """
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import card
-from test_client import NOW, digits, hold, let_pass, scripted, state, visit, wait_until  # noqa: F401
+from scripted_server import NOW, digits, hold, let_pass, state, wait_until
 from test_runs import WAY
 
 HELLO = {"history": "one", "revision": 7, "wallOffset": 0, "writable": True}
@@ -74,7 +74,9 @@ def test_a_link_that_breaks_before_all_that_was_missed_is_told_asks_from_the_sam
 
 def test_an_end_that_is_told_again_is_not_announced_again(visit, server_of_now):
     def end(timer, at, **fields):
-        server_of_now.say(event="snapshot", cause="ended", endedAt=at, timers=[state(timer=timer, revision=9, run=3)], **fields)
+        server_of_now.say(
+            event="snapshot", cause="ended", endedAt=at, timers=[state(timer=timer, revision=9, run=3)], **fields
+        )
 
     page = visit(init_script=ANNOUNCED)
     expect(digits(page)).to_be_visible()
@@ -103,7 +105,10 @@ def test_an_end_that_was_missed_is_announced_once_when_the_link_is_back(server, 
         page.evaluate("way.open()")
         wait_until(page, lambda: f"{name}: time is up" in page.evaluate("announced"))
 
-    assert page.evaluate("announced.filter((words) => /time is up/.test(words))") == ["tea: time is up", "eggs: time is up"]
+    assert page.evaluate("announced.filter((words) => /time is up/.test(words))") == [
+        "tea: time is up",
+        "eggs: time is up",
+    ]
 
 
 def test_a_server_that_goes_for_a_while_is_come_back_to_as_after_a_restart(visit, server_of_now):
@@ -112,7 +117,7 @@ def test_a_server_that_goes_for_a_while_is_come_back_to_as_after_a_restart(visit
     hold(page)
 
     server_of_now.connections[-1].close(code=1012)
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     let_pass(page, 2)
     page.wait_for_timeout(100)
     assert len(server_of_now.connections) == 1
@@ -153,7 +158,9 @@ def test_the_time_of_day_is_the_servers_wall_time_and_follows_it_at_once(visit_k
     expect(page.locator("#clock")).to_contain_text("11:06:")
 
 
-@pytest.mark.parametrize("query, note", [("?lang=en", "article .note"), ("?timer=kitchen&control&lang=en", ".face .note")])
+@pytest.mark.parametrize(
+    "query, note", [("?lang=en", "article .note"), ("?timer=kitchen&control&lang=en", ".face .note")]
+)
 def test_the_end_of_a_countdown_is_told_in_wall_time(visit_kathmandu, server_of_now, query, note):
     server_of_now.hello["wallOffset"] = 3600
     server_of_now.states = [state(status="running", duration=7200, run=3)]
@@ -189,12 +196,15 @@ CANNOT = {"writable": False, "reason": "the disk is full"}
 
 @pytest.mark.parametrize("query, words", [
     ("?", "Changes can't be saved right now: the disk is full"),
-    ("?lang=de", "Änderungen können gerade nicht gespeichert werden: the disk is full"),
+    ("?lang=de", "Änderungen können zurzeit nicht gespeichert werden: the disk is full"),
     ("?timer=kitchen&control&lang=es", "Ahora mismo no se pueden guardar los cambios: the disk is full"),
-    ("?timer=later&control&lang=fr", "Les changements ne peuvent pas être enregistrés en ce moment : the disk is full"),
+    ("?timer=later&control&lang=fr",
+     "Les modifications ne peuvent pas être enregistrées pour le moment : the disk is full"),
     ("?timer=kitchen&lang=ar", "لا يمكن حفظ التغييرات الآن: \u2068the disk is full\u2069"),
 ])
-def test_controllers_see_that_nothing_can_be_saved_and_why_while_it_lasts(visit, server_of_now, query, words):
+def test_controllers_see_that_nothing_can_be_saved_and_why_while_it_lasts(
+    visit, server_of_now, query, words
+):
     server_of_now.hello.update(CANNOT)
     page = visit(query, init_script=QUICK)
     wait_until(page, lambda: server_of_now.sent("subscribe"))
@@ -221,7 +231,7 @@ def test_viewers_do_not_see_storage_trouble(visit, server_of_now, query):
     expect(digits(page)).not_to_be_empty()
     page.mouse.move(5, 105)
     page.mouse.move(15, 115)
-    expect(page.locator("#tools, #looks-on")).to_be_visible()
+    expect(page.locator("#tools, #view-only")).to_be_visible()
     expect(page.locator("#saving")).to_be_hidden()
 
     # A link to control in its place, to see that it would have been shown.
@@ -244,11 +254,13 @@ def test_what_is_unknown_is_passed_over(visit, server_of_now):
     # An event is no reply, whatever it carries.
     server_of_now.say(event="identify", reply=held[0]["id"], ok=False, error={"code": "odd", "message": "Odd."})
     server_of_now.say(event="shared", key="presets", value=[1])
-    server_of_now.say(event="snapshot", cause="continued", part=2, timers=[state(revision=8, run=3, endsAt=NOW, novel={"a": 1})])
+    server_of_now.say(
+        event="snapshot", cause="continued", part=2, timers=[state(revision=8, run=3, endsAt=NOW, novel={"a": 1})]
+    )
     expect(card(page, "kitchen")).to_have_attribute("data-status", "paused")
     assert page.evaluate("announced.filter((words) => /kitchen/.test(words))") == []
     server_of_now.states = [state(revision=9, run=3)]
     server_of_now.reply(held[0], novel=True)
 
-    expect(page.locator("#bulletin p")).to_have_text("Paused kitchen.")
+    expect(page.locator("#toast p")).to_have_text("Paused kitchen.")
     expect(card(page, "kitchen").locator(".message")).to_be_empty()

@@ -20,7 +20,11 @@ def guarded(server, script):
             [server.binary, "token", "add", "--name", name, "--role", role, "--data", str(server.data), *more],
             check=True, capture_output=True, text=True, timeout=20).stdout.strip()
 
-    server.tokens = {"view": add("v", "view"), "control": add("c", "control"), "others": add("o", "view", "--timer", "coffee")}
+    server.tokens = {
+        "view": add("v", "view"),
+        "control": add("c", "control"),
+        "others": add("o", "view", "--timer", "coffee"),
+    }
     server.stop()
     server.start()
     return server
@@ -43,9 +47,9 @@ def test_an_open_server_shares_both_links_and_says_what_they_allow(server, scrip
     page = open_page(server.page(), permissions=["clipboard-read", "clipboard-write"])
     dialog = share(page)
 
-    expect(dialog.locator(".view .hint")).to_contain_text("lets everybody control")
+    expect(dialog.locator(".view .hint")).to_contain_text("everyone has control")
     dialog.locator(".control .copy").click()
-    expect(dialog.locator(".control .told")).to_have_text("Copied.")
+    expect(dialog.locator(".control .report")).to_have_text("Copied.")
     address = page.evaluate("navigator.clipboard.readText()")
 
     remote = open_page(address)
@@ -61,7 +65,7 @@ def test_a_code_is_made_here_and_shown_as_an_image(server, script, open_page):
     dialog = share(page)
 
     image = dialog.locator(".view .qr img")
-    expect(image).to_have_attribute("alt", "QR code of the link to look at tea 1")
+    expect(image).to_have_attribute("alt", "QR code of the view-only link to tea 1")
     assert image.evaluate("(image) => image.decode().then(() => image.naturalWidth > 0)")
     assert [url for url in asked if not url.startswith((server.url, "data:"))] == []
 
@@ -75,15 +79,15 @@ def test_a_token_that_controls_never_goes_into_a_link_to_look(guarded, open_page
         re.compile(r"^timersync token add --name view-\w+ --role view --timer 'tea 1'$"))
     expect(dialog.locator(".view .address")).to_have_count(0)
 
-    for wrong, why in ((guarded.tokens["control"], "This token controls"), ("nonsense", "does not know"),
-                       (guarded.tokens["others"], "held to other timers")):
-        dialog.get_by_label("Token that looks").fill(wrong)
-        dialog.locator(".view").get_by_role("button", name="Make link").click()
+    for wrong, why in ((guarded.tokens["control"], "This token has control"), ("nonsense", "doesn't know"),
+                       (guarded.tokens["others"], "for other timers")):
+        dialog.get_by_label("View-only token").fill(wrong)
+        dialog.locator(".view").get_by_role("button", name="Create link").click()
         expect(dialog.locator(".view .message")).to_contain_text(why)
         expect(dialog.locator(".view .address")).to_have_count(0)
 
-    dialog.get_by_label("Token that looks").fill(guarded.tokens["view"])
-    dialog.locator(".view").get_by_role("button", name="Make link").click()
+    dialog.get_by_label("View-only token").fill(guarded.tokens["view"])
+    dialog.locator(".view").get_by_role("button", name="Create link").click()
     expect(dialog.locator(".view .address")).to_be_focused()
     address = dialog.locator(".view .address").input_value()
     assert token_in(address) == guarded.tokens["view"]
@@ -98,13 +102,13 @@ def test_a_token_that_is_held_to_one_timer_goes_into_no_link_to_another(guarded,
     make(page, "coffee", "50m")
     choose(page, "coffee", "Share")
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Token that looks").fill(guarded.tokens["others"])
-    dialog.locator(".view").get_by_role("button", name="Make link").click()
+    dialog.get_by_label("View-only token").fill(guarded.tokens["others"])
+    dialog.locator(".view").get_by_role("button", name="Create link").click()
     expect(dialog.locator(".view .address")).to_be_focused()
     page.keyboard.press("Escape")
 
     dialog = share(page)
-    expect(dialog.get_by_label("Token that looks")).to_be_visible()
+    expect(dialog.get_by_label("View-only token")).to_be_visible()
     expect(dialog.locator(".view .address")).to_have_count(0)
     page.keyboard.press("Escape")
 
@@ -114,19 +118,19 @@ def test_a_token_that_is_held_to_one_timer_goes_into_no_link_to_another(guarded,
 
 def test_a_viewer_shares_only_view_links(guarded, open_page):
     page = open_page(f"{guarded.url}/?token={guarded.tokens['view']}", is_alone=True)
-    expect(page.get_by_text("You may look, but not change anything.")).to_be_visible()
+    expect(page.get_by_text("You have view-only access.")).to_be_visible()
     dialog = share(page)
 
     assert token_in(dialog.locator(".view .address").input_value()) == guarded.tokens["view"]
     expect(dialog.locator(".control .address")).to_have_count(0)
-    dialog.get_by_label("Token that controls").fill(guarded.tokens["view"])
-    dialog.locator(".control").get_by_role("button", name="Make link").click()
-    expect(dialog.locator(".control .message")).to_contain_text("only looks")
+    dialog.get_by_label("Token with control").fill(guarded.tokens["view"])
+    dialog.locator(".control").get_by_role("button", name="Create link").click()
+    expect(dialog.locator(".control .message")).to_contain_text("is view-only")
 
 
 def test_a_refused_visitor_sees_why_and_may_enter_a_token(guarded, open_page):
     page = open_page(guarded.page(), is_alone=True)
-    expect(page.get_by_role("heading", name="The server does not let this page in")).to_be_visible()
+    expect(page.get_by_role("heading", name="The server refused this page")).to_be_visible()
 
     page.get_by_label("Token").fill(guarded.tokens["control"])
     page.get_by_role("button", name="Open", exact=True).click()

@@ -7,10 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import assert_right, seconds_of
-from test_client import (  # noqa: F401
-    NOW, STALLS, digits, hold, let_pass, scripted, server_now, state, visit, wait_until,
-)
-from test_token import guarded  # noqa: F401
+from scripted_server import NOW, STALLS, digits, hold, let_pass, server_now, state, wait_until
 
 # Both clocks can be moved, and the tab can be hidden, as a browser and its machine do it.
 LEVERS = """
@@ -129,7 +126,7 @@ def test_a_tab_that_was_frozen_is_right_at_once(server, script, open_page):
     page.wait_for_timeout(1000)
 
     assert_right(page, script)
-    expect(page.locator("#link")).to_be_hidden()
+    expect(page.locator("#connection")).to_be_hidden()
 
 
 def test_a_wall_clock_that_is_set_shows_no_wrong_digit(screen, scripted):
@@ -144,7 +141,7 @@ def test_asleep_and_nobody_to_ask_is_reckoned_and_said(screen, scripted):
     woke = sleep(screen, 3600, 0)
 
     show_within(screen, woke, 3000, slept=3600)
-    expect(screen.locator("#link")).to_be_visible()
+    expect(screen.locator("#connection")).to_be_visible()
 
 
 def test_an_answer_that_spans_the_sleep_is_not_believed(screen, scripted):
@@ -202,9 +199,9 @@ def test_a_restart_of_the_server_never_shows_the_full_duration_nor_nothing(serve
     page.evaluate("frames_seen.length = 0")
 
     server.kill()
-    expect(page.locator("#link")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     server.start()
-    expect(page.locator("#link")).to_be_hidden(timeout=20000)
+    expect(page.locator("#connection")).to_be_hidden(timeout=20000)
     page.wait_for_timeout(500)
 
     texts = [seconds_of(text) for text in texts_of_frames(page)]
@@ -212,7 +209,7 @@ def test_a_restart_of_the_server_never_shows_the_full_duration_nor_nothing(serve
     assert_right(page, server.connect())
 
 
-def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # noqa: F811
+def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):
     control = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     control.evaluate(
         """(token) => fetch('/api/timers/tea/start', {method: 'POST', body: '{"duration":300}',
@@ -224,7 +221,7 @@ def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # n
     subprocess.run(
         [guarded.binary, "token", "remove", "view", "--data", str(guarded.data)], check=True, timeout=20)
 
-    expect(page.locator("#link")).to_contain_text("does not let this page in")
+    expect(page.locator("#connection")).to_contain_text("refused this page")
     page.wait_for_timeout(1500)
     texts = texts_of_frames(page)
     assert all(re.match(r"^4:\d\d$", text) for text in texts), texts
@@ -236,7 +233,8 @@ def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):  # n
 
 @pytest.fixture
 def alone(visit, scripted):
-    """A display of 400 s, asleep for 300 with a clock that stood still; the server says nothing any more. Its time is ours."""
+    """A display of 400 s, asleep for 300 with a clock that stood still; the server says nothing any more. Its time
+    is ours."""
     scripted.states = [running(duration=400)]
     page = visit("?timer=kitchen", hand_turned=True)
     expect(digits(page)).not_to_be_empty()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from test_client import NOW, digits, scripted, state, visit, wait_until  # noqa: F401
+from scripted_server import NOW, digits, state, wait_until
 
 # The audio clock, written down: every tone with the instant for which it was ordered, on the clock of the page.
 RECORD_TONES = """
@@ -94,7 +94,9 @@ def test_a_pause_takes_the_tones_back_and_a_resume_orders_them_later(sounding, s
     wait_until(page, lambda: page.evaluate("tones.length") == 0)
     resumed = page.evaluate("performance.now() / 1000 + timersync.offset")
     scripted.snapshot(
-        state(revision=7, status="running", duration=300, elapsedTime=201, lastElapsedTimeCalculatedAt=resumed), "resumed")
+        state(revision=7, status="running", duration=300, elapsedTime=201, lastElapsedTimeCalculatedAt=resumed),
+        "resumed",
+    )
     wait_until(page, lambda: page.evaluate("tones.length") > 0)
 
     assert firsts(page) == pytest.approx([page.evaluate("(at) => at - timersync.offset", resumed) + 99], abs=0.03)
@@ -105,7 +107,7 @@ def test_nothing_sounds_twice(sounding, scripted):
     page = sounding(duration=300, elapsedTime=285)
     end = zero(page, 285, 300)
 
-    for revision in range(6, 12):
+    for _ in range(6):
         page.wait_for_timeout(400)
         scripted.snapshot(state(**RUNNING, revision=5, duration=300, elapsedTime=285))
     wait_until(page, lambda: page.evaluate("performance.now() / 1000") > end + 1.4, seconds=20)
@@ -138,7 +140,7 @@ def test_a_blocked_browser_says_tap_to_enable(visit, scripted):
         """,
     )
 
-    expect(page.get_by_role("button", name="Tap to enable sound")).to_be_visible()
+    expect(page.get_by_role("button", name="Tap to turn on sound")).to_be_visible()
     page.wait_for_timeout(300)
     assert page.locator("#tools").evaluate("(element) => getComputedStyle(element).opacity") == "1"
     page.evaluate("tapped = true")

@@ -157,8 +157,8 @@ def length_without(pauses, since, until):
 
 
 def test_screens_change_digit_together_and_count_every_second(server, script, open_page, capsys):
-    # The screens are to be late by what they don't know, and not by waiting for each other's turn on two cores: those on
-    # the one-way links count another timer, half a second apart.
+    # The screens are to be late by what they don't know, and not by waiting for each other's turn on two cores: those
+    # on the one-way links count another timer, half a second apart.
     script.do("start", timer="talk", duration=600)
     time.sleep(0.5)
     script.do("start", timer="far talk", duration=600)

@@ -7,20 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 
-@pytest.fixture
-def guarded(server):
-    """The server with two tokens, by role."""
-    def add(role):
-        return subprocess.run(
-            [server.binary, "token", "add", "--name", role, "--role", role, "--data", str(server.data)],
-            check=True, capture_output=True, text=True, timeout=20).stdout.strip()
-
-    server.tokens = {role: add(role) for role in ("view", "control")}
-    server.stop()
-    server.start()
-    return server
-
-
 def test_the_token_leaves_the_address_bar_and_stays_with_the_tab(guarded, open_page):
     page = open_page(f"{guarded.url}/?token={guarded.tokens['control']}", is_alone=True)
     page.get_by_label("Name").fill("tea")
@@ -53,10 +39,13 @@ def test_viewers_can_press_nothing(guarded, open_page):
 
 
 @pytest.mark.parametrize(
-    ("address", "words"), [
-        ("/", r"The server says: .*token"), ("/?timer=tea", r"The server says: .*token"),
-        ("/?token=wrong", r"does not let this page in \(wrong token"),
-    ])
+    ("address", "words"),
+    [
+        ("/", r"The server refused the subscription: .*token"),
+        ("/?timer=tea", r"The server refused the subscription: .*token"),
+        ("/?token=wrong", r"refused this page \(wrong token"),
+    ],
+)
 def test_a_visitor_without_a_token_is_told_in_words(guarded, open_page, address, words):
     page = open_page(guarded.url + address, is_alone=True)
 
@@ -70,4 +59,4 @@ def test_a_removed_token_ends_the_page_in_words(guarded, open_page):
     subprocess.run(
         [guarded.binary, "token", "remove", "view", "--data", str(guarded.data)], check=True, timeout=20)
 
-    page.get_by_text("does not let this page in", exact=False).first.wait_for()
+    page.get_by_text("refused this page", exact=False).first.wait_for()

@@ -1,11 +1,10 @@
 """Taking back the last change, and never another's."""
 
-import re
 
 import pytest
 from playwright.sync_api import expect
 
-from person import bulletin, card, choose, has_status, make, press
+from person import card, choose, has_status, make, press, toast
 
 
 def undo(page):
@@ -25,17 +24,17 @@ def test_pause_and_resume_are_taken_back(page, script):
     has_status(page, "kitchen", "paused")
     undo(page)
     has_status(page, "kitchen", "running")
-    expect(bulletin(page)).to_have_text("Undone: Paused Pasta.")
+    expect(toast(page)).to_have_text("Undone: Paused Pasta.")
 
 
 def test_added_time_is_taken_back(page, script):
     press(page, "kitchen", "+1 min")
-    expect(bulletin(page)).to_contain_text("Changed the time")
+    expect(toast(page)).to_contain_text("Changed the time")
     assert script.do("get", timer="kitchen")["addedTime"] == 60
 
     undo(page)
 
-    expect(bulletin(page)).to_contain_text("Undone")
+    expect(toast(page)).to_contain_text("Undone")
     assert script.do("get", timer="kitchen")["addedTime"] == 0
 
 
@@ -48,7 +47,7 @@ def test_a_new_timer_is_forgotten_again(page, script):
 
 
 def test_settings_and_a_message_are_taken_back(page, script):
-    choose(page, "kitchen", "Title, warnings, at zero")
+    choose(page, "kitchen", "Edit settings")
     page.get_by_role("dialog").get_by_label("Title").fill("Rice")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(card(page, "kitchen").get_by_role("heading")).to_have_text("Rice")
@@ -58,7 +57,7 @@ def test_settings_and_a_message_are_taken_back(page, script):
     script.do("message", timer="kitchen", text="First")
     choose(page, "kitchen", "Message, flash, blackout")
     page.get_by_role("dialog").get_by_role("button", name="Wrap up").click()
-    expect(page.locator(".standing")).to_have_text("On the screens: “Wrap up”")
+    expect(page.locator(".current")).to_have_text("On the screens: “Wrap up”")
     page.keyboard.press("Escape")
     undo(page)
     expect(card(page, "kitchen").locator(".note")).to_contain_text("“First”")
@@ -66,12 +65,12 @@ def test_settings_and_a_message_are_taken_back(page, script):
 
 def test_anothers_change_is_never_undone(page, script):
     press(page, "kitchen", "+1 min")
-    expect(bulletin(page)).to_contain_text("Changed the time")
+    expect(toast(page)).to_contain_text("Changed the time")
     script.do("addRemainingTime", timer="kitchen", seconds=5)
 
     undo(page)
 
-    expect(bulletin(page)).to_have_text("Pasta has changed since, so nothing was undone.")
+    expect(toast(page)).to_have_text("Pasta has changed since then. Nothing was undone.")
     assert script.do("get", timer="kitchen")["addedTime"] == 65
 
 
@@ -81,10 +80,10 @@ def test_what_can_not_be_undone_says_so_and_leaves_nothing_to_undo(page, script)
     choose(page, "kitchen", "Finish")
     page.get_by_role("dialog").get_by_role("button", name="Finish", exact=True).click()
 
-    expect(bulletin(page)).to_have_text("Finished Pasta. This can't be undone.")
+    expect(toast(page)).to_have_text("Finished Pasta. This can't be undone.")
     expect(page.locator("#undo")).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Control+z")
-    expect(bulletin(page)).to_have_text("There is nothing to undo.")
+    expect(toast(page)).to_have_text("Nothing to undo.")
     assert script.do("get", timer="kitchen")["status"] == "finished"
 
 
@@ -102,26 +101,76 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
         ("start", {}, {**RUNNING, "status": "finished"}, RUNNING, None),
         ("pause", {}, RUNNING, {**RUNNING, "status": "paused"}, ("resume", {})),
         ("resume", {}, {**RUNNING, "status": "paused"}, RUNNING, ("pause", {})),
-        ("addRemainingTime", {"seconds": 60}, RUNNING, {**RUNNING, "time": 350, "addedTime": 60}, ("addRemainingTime", {"seconds": -60})),
+        (
+            "addRemainingTime",
+            {"seconds": 60},
+            RUNNING,
+            {**RUNNING, "time": 350, "addedTime": 60},
+            ("addRemainingTime", {"seconds": -60}),
+        ),
         # `clamp` took less than was asked for.
-        ("addRemainingTime", {"seconds": -600}, RUNNING, {**RUNNING, "time": 0, "addedTime": -290}, ("addRemainingTime", {"seconds": 290})),
-        ("addRemainingTime", {"seconds": -600}, RUNNING, {**RUNNING, "time": 0, "addedTime": -290, "status": "finished"}, None),
-        ("addElapsedTime", {"seconds": -60}, {**RUNNING, "type": "stopwatch"},
-         {**RUNNING, "type": "stopwatch", "elapsedTime": 0, "lastElapsedTimeCalculatedAt": 1002}, ("addElapsedTime", {"seconds": 12})),
+        (
+            "addRemainingTime",
+            {"seconds": -600},
+            RUNNING,
+            {**RUNNING, "time": 0, "addedTime": -290},
+            ("addRemainingTime", {"seconds": 290}),
+        ),
+        (
+            "addRemainingTime",
+            {"seconds": -600},
+            RUNNING,
+            {**RUNNING, "time": 0, "addedTime": -290, "status": "finished"},
+            None,
+        ),
+        (
+            "addElapsedTime",
+            {"seconds": -60},
+            {**RUNNING, "type": "stopwatch"},
+            {**RUNNING, "type": "stopwatch", "elapsedTime": 0, "lastElapsedTimeCalculatedAt": 1002},
+            ("addElapsedTime", {"seconds": 12}),
+        ),
         # It never goes below the last lap.
-        ("addElapsedTime", {"seconds": -60}, {**RUNNING, "type": "stopwatch", "laps": [9]},
-         {**RUNNING, "type": "stopwatch", "elapsedTime": 9, "lastElapsedTimeCalculatedAt": 1002, "laps": [9]},
-         ("addElapsedTime", {"seconds": 3})),
+        (
+            "addElapsedTime",
+            {"seconds": -60},
+            {**RUNNING, "type": "stopwatch", "laps": [9]},
+            {**RUNNING, "type": "stopwatch", "elapsedTime": 9, "lastElapsedTimeCalculatedAt": 1002, "laps": [9]},
+            ("addElapsedTime", {"seconds": 3}),
+        ),
         # Somebody had just started it, which was not known at the press.
         ("pause", {}, None, {**RUNNING, "status": "paused"}, None),
         ("message", {"text": "B"}, None, RUNNING, None),
         ("addRemainingTime", {"seconds": 60}, None, RUNNING, None),
-        ("update", {"title": "B", "warnings": [5]}, {**RUNNING, "title": "A"}, {**RUNNING, "title": "B"},
-         ("update", {"title": "A", "warnings": []})),
-        ("message", {"text": "B"}, {**RUNNING, "message": {"text": "A", "sentAt": 1}}, RUNNING, ("message", {"text": "A"})),
+        (
+            "update",
+            {"title": "B", "warnings": [5]},
+            {**RUNNING, "title": "A"},
+            {**RUNNING, "title": "B"},
+            ("update", {"title": "A", "warnings": []}),
+        ),
+        (
+            "message",
+            {"text": "B"},
+            {**RUNNING, "message": {"text": "A", "sentAt": 1}},
+            RUNNING,
+            ("message", {"text": "A"}),
+        ),
         ("message", {"text": "B"}, RUNNING, RUNNING, ("message", {"text": ""})),
-        ("signal", {"signal": "blackout"}, RUNNING, {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}}, ("signal", {"signal": "none"})),
-        ("signal", {"signal": "none"}, {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}}, RUNNING, ("signal", {"signal": "blackout"})),
+        (
+            "signal",
+            {"signal": "blackout"},
+            RUNNING,
+            {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}},
+            ("signal", {"signal": "none"}),
+        ),
+        (
+            "signal",
+            {"signal": "none"},
+            {**RUNNING, "signal": {"kind": "blackout", "sentAt": 1}},
+            RUNNING,
+            ("signal", {"signal": "blackout"}),
+        ),
         ("signal", {"signal": "flash"}, RUNNING, {**RUNNING, "signal": {"kind": "flash", "sentAt": 1}}, None),
         ("finish", {}, RUNNING, {**RUNNING, "status": "finished"}, None),
         ("reset", {}, RUNNING, IDLE, None),
@@ -130,6 +179,6 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
     ],
 )
 def test_each_change_has_its_opposite_or_none(module_of, command, fields, before, after, back):
-    found = module_of("undo.js", "opposite", command, fields, before, after)
+    found = module_of("shared/undo.js", "opposite", command, fields, before, after)
 
     assert found == (None if back is None else {"command": back[0], "fields": back[1]})

@@ -3,8 +3,11 @@
 import collections
 import functools
 import http.server
+import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -13,11 +16,12 @@ import pytest
 from playwright.sync_api import expect
 
 from conftest import WEB, QuietFiles
-from test_client import wait_until
+from scripted_server import wait_until
 
 MOST_BYTES = 60_000
 PAINT_WITHIN = 300  # milliseconds
-NOT_ON_THE_SHELF = {"index.html", "sw.js", "timersync.md"}  # "./" is the first's name there
+FILES = {path.relative_to(WEB).as_posix() for path in WEB.rglob("*") if path.is_file()}
+PRECACHED = FILES - {"index.html", "sw.js", "timersync.md"} | {""}  # the empty one is the index
 
 
 @pytest.mark.measured
@@ -32,14 +36,17 @@ def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsy
         page.goto(server.page("kitchen"))
         expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:"))
         page.wait_for_timeout(2000)
-        (first,) = page.evaluate("performance.getEntriesByName('first-contentful-paint').map((paint) => paint.startTime)")
+        (first,) = page.evaluate(
+            "performance.getEntriesByName('first-contentful-paint').map((paint) => paint.startTime)"
+        )
         return {url: size for url, size in sizes.items() if url.startswith(server.url)}, first
 
     # The machine may be busy with something else while one of them loads.
     for _ in range(3):
         files, first = load()
         with capsys.disabled():
-            print(f"\na display: {sum(files.values())} bytes in {len(files)} files, first contentful paint after {first:.0f} ms")
+            print(f"\na display: {sum(files.values())} bytes in {len(files)} files, "
+                  f"first contentful paint after {first:.0f} ms")
         if first < PAINT_WITHIN:
             break
 
@@ -47,7 +54,7 @@ def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsy
     assert first < PAINT_WITHIN
 
 
-@pytest.mark.parametrize("path", sorted(WEB.glob("*.js")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(WEB.rglob("*.js")), ids=lambda path: path.relative_to(WEB).as_posix())
 def test_every_script_is_es2017(path):
     parsed = subprocess.run(["acorn", "--ecma2017", "--module", "--silent", path], capture_output=True, text=True)
 
@@ -55,8 +62,19 @@ def test_every_script_is_es2017(path):
 
 
 @pytest.mark.parametrize(
-    "newer", ["a?.b", "a ?? b", "try {} catch {}", "({...a})", "class A { x = 1 }", "async () => { for await (const x of y); }",
-              "import('x')", "/(?<=a)b/", "import.meta.url"])
+    "newer",
+    [
+        "a?.b",
+        "a ?? b",
+        "try {} catch {}",
+        "({...a})",
+        "class A { x = 1 }",
+        "async () => { for await (const x of y); }",
+        "import('x')",
+        "/(?<=a)b/",
+        "import.meta.url",
+    ],
+)
 def test_what_is_newer_is_found_out(newer, tmp_path):
     script = tmp_path / "newer.js"
     script.write_text(newer)
@@ -67,25 +85,56 @@ def test_what_is_newer_is_found_out(newer, tmp_path):
 # — without a network —
 
 
-def shelf():
-    text = (WEB / "sw.js").read_text()
-    return set(re.findall(r'"([^"]+)"', text[text.index("const SHELL"):text.index("];")]))
-
-
-def test_every_file_is_on_the_shelf():
-    assert shelf() == ({path.name for path in WEB.iterdir()} - NOT_ON_THE_SHELF) | {"./"}
-
-
-def test_the_built_in_page_has_every_file():
-    source = pathlib.Path(WEB.parent / "Sources/timersync/EmbeddedPage.swift").read_text()
-
-    assert set(re.findall(r'"([^"]+)": PackageResources', source)) == {path.name for path in WEB.iterdir()}
-
-
 def install(page):
     """What the page does by itself after ten seconds."""
     page.evaluate("navigator.serviceWorker.register('sw.js').then(() => navigator.serviceWorker.ready)")
-    wait_until(page, lambda: page.evaluate("caches.open('timersync-shell').then((shelf) => shelf.match('./')).then(Boolean)"))
+    wait_until(page, lambda: is_cached(page, "./"))
+
+
+def is_cached(page, path):
+    return page.evaluate(
+        "(path) => caches.open('timersync-shell').then((cache) => cache.match(path)).then(Boolean)", path)
+
+
+@pytest.fixture
+def extended(tmp_path):
+    """A folder with the page's files and some more."""
+    folder = tmp_path / "web"
+    shutil.copytree(WEB, folder)
+    for name in ("display/added part.js", "added/ü.css", ".hidden/secret.js"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("/* added \"\\\u0001 */\n")
+    (folder / "added" / "picture.png").write_bytes(bytes(range(256)))
+    return folder
+
+
+def test_a_file_that_is_added_is_served_listed_and_precached(server, extended, open_page):
+    server.stop()
+    server.options = ["--web", str(extended)]
+    server.start()
+    page = open_page(server.page("kitchen"), is_alone=True)
+
+    listed = page.evaluate("fetch('files.json').then((answer) => answer.json())")
+    install(page)
+
+    added = {"display/added%20part.js", "added/%C3%BC.css", "added/picture.png"}
+    assert set(listed) == FILES | added
+    for path in added:
+        wait_until(page, lambda: is_cached(page, path))
+        assert page.evaluate("(path) => fetch(path).then((answer) => answer.status)", path) == 200
+    assert not is_cached(page, ".hidden/secret.js")
+
+
+def test_a_file_that_is_added_is_embedded(extended, tmp_path):
+    """The tool that each build runs on the folder writes what a Swift compiler reads back as the same bytes."""
+    tool = pathlib.Path(os.environ["TIMERSYNC_SERVER"]).with_name("EmbedPage")
+    source = tmp_path / "EmbeddedFiles.swift"
+    subprocess.run([tool, extended, source], check=True)
+
+    found = re.findall(r'^    ("(?:[^"\\]|\\.)*"): "', source.read_text(), re.MULTILINE)
+
+    assert {json.loads(name) for name in found} == FILES | {"display/added part.js", "added/ü.css", "added/picture.png"}
+    assert r'"added/ü.css": "/* added \"\\\u{1} */\n"' in source.read_text()
 
 
 def test_the_shell_is_there_when_the_server_is_not_and_knows_no_state(server, open_page):
@@ -100,7 +149,7 @@ def test_the_shell_is_there_when_the_server_is_not_and_knows_no_state(server, op
     server.kill()
     page.reload()
 
-    expect(page.locator("#link")).to_contain_text("Offline")
+    expect(page.locator("#connection")).to_contain_text("Offline")
     assert page.locator("[data-digits]").text_content() == ""
     server.start()
     expect(page.locator("[data-digits]")).to_have_text(re.compile("^4:"))
@@ -124,7 +173,7 @@ def test_neither_a_token_nor_an_answer_of_the_api_is_kept(server, script, open_p
             return kept;
         }""")
 
-    assert {url[len(server.url) + 1:] for url in kept} == (shelf() - {"./"}) | {""}
+    assert {url[len(server.url) + 1:] for url in kept} == PRECACHED
 
 
 class Versions(QuietFiles):
@@ -139,6 +188,11 @@ class Versions(QuietFiles):
             self.send_error(502)
             return
         self.asked[self.path.split("?")[0]] += 1
+        if self.path == "/files.json":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(sorted(FILES)).encode())
+            return
         del self.headers["If-Modified-Since"]
         time.sleep(0.02)
         super().do_GET()
@@ -160,7 +214,7 @@ def versions():
     files.server_close()
 
 
-def test_a_new_version_is_put_on_the_shelf_once(versions, open_page):
+def test_a_new_version_is_precached_once(versions, open_page):
     page = open_page(versions + "/?timer=kitchen", is_alone=True)
     install(page)
     page.reload()
@@ -169,10 +223,10 @@ def test_a_new_version_is_put_on_the_shelf_once(versions, open_page):
     Versions.asked.clear()
     page.reload()
     wait_until(page, lambda: page.evaluate(
-        "caches.match('share.js').then((kept) => kept.headers.get('ETag') === '\"2\"')"))
+        "caches.match('dialogs/share.js').then((kept) => kept.headers.get('ETag') === '\"2\"')"))
     page.wait_for_timeout(1000)
 
-    assert Versions.asked["/share.js"] == 1  # which a display does not load
+    assert Versions.asked["/dialogs/share.js"] == 1  # which a display does not load
 
 
 def test_the_shell_is_there_when_a_proxy_has_no_server(versions, open_page):
@@ -183,7 +237,7 @@ def test_the_shell_is_there_when_a_proxy_has_no_server(versions, open_page):
     Versions.has_server = False
     page.reload()
 
-    expect(page.locator("#link")).to_contain_text("Offline", timeout=10000)
+    expect(page.locator("#connection")).to_contain_text("Offline", timeout=10000)
 
 
 def test_it_can_be_installed(server, open_page):
@@ -211,7 +265,7 @@ def test_where_it_cannot_stay_awake_it_says_why(server, script, open_page):
     page.mouse.move(5, 105)
     page.mouse.move(15, 115)
 
-    expect(page.locator("#awake")).to_have_text("This screen may fall asleep: to keep it awake takes https.")
+    expect(page.locator("#wake-lock")).to_have_text("This screen may turn off: keeping it on requires HTTPS.")
 
 
 def test_it_asks_to_stay_awake_and_again_when_it_is_seen_again(server, script, open_page):
@@ -220,9 +274,9 @@ def test_it_asks_to_stay_awake_and_again_when_it_is_seen_again(server, script, o
         server.page("kitchen"),
         init_script="""
         window.asked = 0;
-        Object.defineProperty(navigator, 'wakeLock', {value: {request: () => { asked += 1; return Promise.resolve({}); }}});
-        """,
-    )
+        const request = () => { asked += 1; return Promise.resolve({}); };
+        Object.defineProperty(navigator, 'wakeLock', {value: {request}});
+        """)
     expect(page.locator("[data-digits]")).not_to_be_empty()
     assert page.evaluate("asked") == 1
 
@@ -232,7 +286,7 @@ def test_it_asks_to_stay_awake_and_again_when_it_is_seen_again(server, script, o
     page.mouse.move(5, 105)
     page.mouse.move(15, 115)
     expect(page.locator("#sync")).to_be_visible()
-    expect(page.locator("#awake")).to_be_hidden()
+    expect(page.locator("#wake-lock")).to_be_hidden()
 
 
 # — the client for other pages —
@@ -241,7 +295,9 @@ def test_it_asks_to_stay_awake_and_again_when_it_is_seen_again(server, script, o
 def test_another_page_can_use_the_client_as_documented(server, script, open_page):
     script.do("start", timer="tea", duration=300)
     document = (WEB / "timersync.md").read_text()
-    example = document[document.index('<script type="module">') + len('<script type="module">'):document.index("</script>")]
+    example = document[
+        document.index('<script type="module">') + len('<script type="module">') : document.index("</script>")
+    ]
     page = open_page(server.url + "/favicon.svg")
 
     example = re.sub(r'import (\{.*?\}) from "\./(.*?)";', rf'const \1 = await import("{server.url}/\2");', example)

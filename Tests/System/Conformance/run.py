@@ -3,9 +3,9 @@
 
     python3 Tests/Conformance/run.py [--suite kosoku|autobahn|all] [--echo PROGRAM] [--python2 PATH]
 
-`kosoku` (PyPI) is the default: the one of the Python that runs this, or one of its own below .build. `autobahn` is
-the Autobahn TestSuite, which needs a Python 2.7 and is installed below .build when it is not there yet. Prints a line of counts for each and ends with 0 when no case failed but the
-ones explained below.
+`kosoku` (PyPI) is the default: the one of the Python that runs this, or one of its own below .build. `autobahn` is the
+Autobahn TestSuite, which needs a Python 2.7 and is installed below .build when it is not there yet. Prints a line of
+counts for each and ends with 0 when no case failed but the ones explained below.
 """
 
 import argparse

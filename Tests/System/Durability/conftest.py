@@ -2,7 +2,6 @@
 
 import os
 import sys
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest

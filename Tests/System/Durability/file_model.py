@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Callable, Iterator
 
 from recording import Call, Kind
 
@@ -89,7 +89,8 @@ class File:
 
     def cut(self, at: int, length: int) -> None:
         if length >= len(self.contents):
-            return self.grow(at, length)
+            self.grow(at, length)
+            return
         del self.contents[length:]
         self.lengths.append(Version(at, length))
         self.cuts.append(Cut(at, -(-length // PAGE)))
@@ -166,7 +167,7 @@ class Folder:
         self.names: dict[str, Name] = {}
         self.birth: tuple[Folder, Name] | None = None
 
-    def name(self, name: str) -> "Name":
+    def name(self, name: str) -> Name:
         return self.names.setdefault(name, Name())
 
     def sync(self, until: int) -> None:
@@ -209,7 +210,7 @@ class Disk:
         self.nodes: dict[int, Node] = {}
 
     @classmethod
-    def of(cls, folder: Path, keeps_new_names: bool = True) -> "Disk":
+    def of(cls, folder: Path, keeps_new_names: bool = True) -> Disk:
         """A folder as it lies there, all of it durable."""
         disk = cls(keeps_new_names)
 
@@ -355,13 +356,13 @@ class Disk:
 
     # Images
 
-    def image(self, survivor: "Survivor") -> "Image":
+    def image(self, survivor: Survivor) -> Image:
         """What the disk holds after a power cut of which the survivor says what survived."""
         image = Image()
         self._gather(self.root, PurePosixPath(), survivor, image)
         return image
 
-    def _gather(self, folder: Folder, path: PurePosixPath, survivor: "Survivor", image: "Image") -> None:
+    def _gather(self, folder: Folder, path: PurePosixPath, survivor: Survivor, image: Image) -> None:
         image.folders.append(str(path))
         for text, name in sorted(folder.names.items()):
             node = survivor.name(path / text, name.possible())

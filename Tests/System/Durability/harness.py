@@ -4,13 +4,13 @@
     harness.py [--server BINARY] [--kills 20] [--clients 8] [--seed N] [--seconds-between 0.8] [--data FOLDER]
         [--ends "kill; vanish"]
 
-Clients send changes, each with a `requestId`, and keep every answer; watchers keep every push. Of twenty ends about half
-are kills; the others are stops, with and without clients that do not answer the close frame, two ends in a row before
-anybody is back, and kills and stops while the disk hangs (a library makes it). Now and then the data folder is gone for
-a while. After each end the server starts again on the same port and folder, and what was not answered is sent again as
-it was. Watchers come back with what they have heard last (`since`), where `hello` tells of a `history`. Then all is
-judged (`referee.py`): nothing answered is missing, nothing is done twice, no revision goes back, each crossing of zero
-is told once. Ends with 1 when anything is wrong, and prints what happened around it.
+Clients send changes, each with a `requestId`, and keep every answer; watchers keep every push. Of twenty ends about
+half are kills; the others are stops, with and without clients that do not answer the close frame, two ends in a row
+before anybody is back, and kills and stops while the disk hangs (a library makes it). Now and then the data folder is
+gone for a while. After each end the server starts again on the same port and folder, and what was not answered is sent
+again as it was. Watchers come back with what they have heard last (`since`), where `hello` tells of a `history`. Then
+all is judged (`referee.py`): nothing answered is missing, nothing is done twice, no revision goes back, each crossing
+of zero is told once. Ends with 1 when anything is wrong, and prints what happened around it.
 """
 
 import argparse
@@ -31,12 +31,12 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "BlackBox"))
 
-import timer_server  # noqa: E402
-from faults import Faults, build_library  # noqa: E402
-from history import History, Life, Push, Request  # noqa: E402
-from model import micros  # noqa: E402
-from referee import Referee, Verdict  # noqa: E402
-from stalls import Stalls, Stopwatch  # noqa: E402
+import timer_server
+from faults import Faults, build_library
+from history import History, Life, Push, Request
+from model import micros
+from referee import Referee, Verdict
+from stalls import Stalls, Stopwatch
 
 WATCHERS = 2
 SHARED = [f"shared {number}" for number in range(6)]
@@ -149,9 +149,12 @@ class Run:
     async def end(self, how: str, clients: list[asyncio.Task]) -> None:
         self.history.lives[-1].end = how
         match how:
-            case "kill": self.kill()
-            case "stop": await self.stop()
-            case "deaf stop": await self.stop(deaf=2)
+            case "kill":
+                self.kill()
+            case "stop":
+                await self.stop()
+            case "deaf stop":
+                await self.stop(deaf=2)
             case "double":
                 await self.end_somehow()
                 # Nobody may be back before the second end.
@@ -387,9 +390,12 @@ def parse_options(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seconds-between", type=float, default=0.8, help="from a start to a kill, in the mean")
     parser.add_argument("--pause", type=float, default=0.004, help="of a client between changes, in the mean")
     parser.add_argument(
-        "--window", type=float, default=0.05,
-        help="how long after a crossing, beside the time that the disk and the machine took, a kill may keep it from being "
-        "told")
+        "--window",
+        type=float,
+        default=0.05,
+        help="how long after a crossing, beside the time that the disk and the machine took, a kill may keep it from "
+        "being told",
+    )
     parser.add_argument(
         "--ends", type=lambda words: {word.strip() for word in words.split(";")}, default=None,
         help=f"how lives may end, as in 'kill; vanish' (default all: {'; '.join(dict.fromkeys(DECK))}; vanish)")

@@ -1,7 +1,7 @@
 """What was asked, answered and pushed over many lives of a server.
 
-A *life* is the time from a start of the server to the kill, or the signal to stop, that ended it. Local instants are seconds of the monotonic
-clock; whatever comes from the wire is turned into whole microseconds, so that sums are exact.
+A *life* is the time from a start of the server to the kill, or the signal to stop, that ended it. Local instants are
+seconds of the monotonic clock; whatever comes from the wire is turned into whole microseconds, so that sums are exact.
 """
 
 from dataclasses import dataclass, field

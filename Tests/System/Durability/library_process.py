@@ -9,7 +9,9 @@ from pathlib import Path
 import stalls
 from session import WITHIN
 
-PROGRAM = os.environ.get("TIMERSYNC_LIBRARY_PROCESS") or str(Path(os.environ["TIMERSYNC_SERVER"]).parent / "LibraryProcess")
+PROGRAM = os.environ.get("TIMERSYNC_LIBRARY_PROCESS") or str(
+    Path(os.environ["TIMERSYNC_SERVER"]).parent / "LibraryProcess"
+)
 
 
 class LibraryProcess:

@@ -18,21 +18,21 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Iterator
 
 from websockets.sync.client import connect
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "BlackBox"))
 
-import timer_server  # noqa: E402
-from file_model import Disk, Image, Survivor  # noqa: E402
-from promises import Asked, Found, Promises  # noqa: E402
-from recorded_load import OPTIONS, SCENES, WITHIN, Recorded, record  # noqa: E402
-from recording import LOG, Call, Kind, Recorder, build_recorder  # noqa: E402
-from survivors import DataOnly, Everything, LengthsOnly, NamesOnly, Nothing, Random, TornLog  # noqa: E402
+import timer_server
+from file_model import Disk, Image, Survivor
+from promises import Asked, Found, Promises
+from recorded_load import OPTIONS, SCENES, WITHIN, Recorded, record
+from recording import LOG, Call, Kind, Recorder, build_recorder
+from survivors import DataOnly, Everything, LengthsOnly, NamesOnly, Nothing, Random, TornLog
 
 # A request is known for ten minutes.
 KNOWN_FOR = 540

@@ -100,7 +100,7 @@ class Promises:
         self._hear_answered_removals(requests)
 
     @classmethod
-    def of(cls, calls: list[Call], asked: list[Asked]) -> "Promises":
+    def of(cls, calls: list[Call], asked: list[Asked]) -> Promises:
         return cls(sent_messages(calls), asked, times_in_doubt(calls))
 
     def _hear(self, at: int, socket: int, message: dict, requests: dict[int, Asked]) -> None:
@@ -239,9 +239,9 @@ def states_in(message: dict) -> list[dict]:
 
 def times_in_doubt(calls: list[Call]) -> list[tuple[int, float]]:
     """From each sync of the log that failed to the next one that tells what the disk has of it."""
-    syncs = sorted((
+    syncs = sorted(
         (call.end, call.failed) for call in calls
-        if call.end and (call.kind == Kind.SYNC_ALL or call.kind == Kind.SYNC and call.path in (".timersync", LOG))))
+        if call.end and (call.kind == Kind.SYNC_ALL or call.kind == Kind.SYNC and call.path in (".timersync", LOG)))
     times = []
     for place, (end, failed) in enumerate(syncs):
         if failed:

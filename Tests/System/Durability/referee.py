@@ -8,6 +8,7 @@ to hear each crossing exactly once, whenever the server ended. Without, what fal
 import itertools
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from history import CAUSE_OF, History, Life, Push, Request
 from model import SAME_CROSSING, View, after, after_zero, micros, zeros
@@ -129,10 +130,10 @@ class Referee:
         return any(push.cause == "subscribed" for push in self.pushed_in(life, watcher=0))
 
     def seen_before(self, life: Life) -> Life | None:
-        return max((other for other in self.seen if other.number < life.number), key=lambda l: l.number, default=None)
+        return max((other for other in self.seen if other.number < life.number), key=attrgetter("number"), default=None)
 
     def seen_after(self, life: int) -> Life | None:
-        return min((other for other in self.seen if other.number > life), key=lambda l: l.number, default=None)
+        return min((other for other in self.seen if other.number > life), key=attrgetter("number"), default=None)
 
     def asked_in(self, life: Life, timer: str) -> list[Request]:
         return [request for request in self.requests.get(life.number, []) if request.concerns(timer)]
@@ -524,7 +525,8 @@ class Referee:
 
 
 def is_zero_of(state: View, instant: int, tolerance: int) -> bool:
-    """Whether a state crosses zero then; of a countdown that repeats and is far behind, the last crossing is told for all."""
+    """Whether a state crosses zero then; of a countdown that repeats and is far behind, the last crossing is told
+    for all."""
     behind, length = instant - state.zero, state.duration - state.added
     if abs(behind) <= tolerance:
         return True

@@ -96,10 +96,14 @@ class Book:
     def is_allowed(self, command: str, name: str) -> bool:
         status = self.durable[name]["status"] if name in self.durable else None
         match command:
-            case "start": return True
-            case "pause": return status == "running"
-            case "resume": return status == "paused"
-            case "addRemainingTime" | "finish": return status in ("running", "paused")
+            case "start":
+                return True
+            case "pause":
+                return status == "running"
+            case "resume":
+                return status == "paused"
+            case "addRemainingTime" | "finish":
+                return status in ("running", "paused")
         return status is not None
 
     def change_soon(self, within: float = BACK_WITHIN) -> None:

@@ -67,8 +67,8 @@ class Trace:
 
     def disk(self, cut: int | None = None, **options) -> Disk:
         disk = Disk(**options)
-        for _, at_cut in walk(self.calls, [cut or self.now], disk):
-            return at_cut
+        _, at_cut = next(iter(walk(self.calls, [cut or self.now], disk)))
+        return at_cut
 
     def left(self, survivor=None, cut: int | None = None, **options) -> dict[str, bytes]:
         """The files after a power cut."""

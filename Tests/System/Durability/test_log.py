@@ -1,5 +1,5 @@
-"""The log and the first line: nobody who has something to say waits for whoever reads it, and nothing that others make us
-say fills a disk."""
+"""The log and the first line: nobody who has something to say waits for whoever reads it, and nothing that others
+make us say fills a disk."""
 
 import contextlib
 import fcntl

@@ -45,7 +45,8 @@ def server(tmp_path, unwatched):
 
 
 def test_edits_are_seen_without_watches(server, unwatched):
-    """Added, edited and removed by hand; again when the system gives watches once more; one warning each tells of it."""
+    """Added, edited and removed by hand; again when the system gives watches once more; one warning each tells of
+    it."""
     put(server.data, "oven.json", record("oven"))
     server.start()
     with Session(server, "?timer=*&interval=0") as session:
@@ -104,7 +105,8 @@ def test_a_store_tells_changes_without_watches(tmp_path, unwatched):
 
 @pytest.mark.long
 def test_many_files_cost_little_without_watches(server):
-    """Ten thousand files that nobody touches: looking at them takes a hundredth of a core, and an edit is still seen."""
+    """Ten thousand files that nobody touches: looking at them takes a hundredth of a core, and an edit is still
+    seen."""
     server.data.mkdir()
     for number in range(10_000):
         put(server.data, f"t{number}.json", record(f"t{number}"))

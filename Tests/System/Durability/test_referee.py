@@ -281,12 +281,18 @@ def test_an_end_stands_for_those_long_before_it(repeats, late, at_zero, is_right
     assert is_folded(zero, [(zero + int(repeats * 200_000), told)]) == is_right
 
 
-@pytest.mark.parametrize("later, late, is_right", [(16, True, True), (15, True, False), (16, False, False), (0, True, False)])
+@pytest.mark.parametrize(
+    "later, late, is_right", [(16, True, True), (15, True, False), (16, False, False), (0, True, False)]
+)
 def test_an_end_that_is_kept_no_more(later, late, is_right):
     """Of a timer the last sixteen crossings are kept: with so many told on the return, an older one is gone."""
     zero = 1_000_000_000
     told = [
-        (zero + number * 200_000, Push(0, 3, 0.0, {"event": "snapshot", "cause": "ended", **({"late": True} if late else {})}))
-        for number in range(1, later + 1)]
+        (
+            zero + number * 200_000,
+            Push(0, 3, 0.0, {"event": "snapshot", "cause": "ended", **({"late": True} if late else {})}),
+        )
+        for number in range(1, later + 1)
+    ]
 
     assert is_beyond_kept(zero, told) == is_right

@@ -24,7 +24,7 @@ from timer_server import READY, REPOSITORY, Server, server_argv
 
 sys.path.insert(0, str(REPOSITORY / "Tests/System/Transport"))
 
-from certificates import Certificate  # noqa: E402
+from certificates import Certificate
 
 DISK_SILENT = 74
 # After the end of the drain, as it is promised.
@@ -32,8 +32,8 @@ ENDED_WITHIN = 5
 # A second signal is obeyed at once: by what the process needs to be taken down, and a log line that nobody takes.
 AT_ONCE = 0.5
 UPGRADE = (
-    "GET /ws?timer=* HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    "Sec-WebSocket-Key: dGhpcyBpcyBhIG5vbmNlIQ==\r\nSec-WebSocket-Version: 13\r\n\r\n").encode()
+    b"GET /ws?timer=* HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhpcyBpcyBhIG5vbmNlIQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
 START = b"POST /api/timers/%s/start HTTP/1.1\r\nHost: localhost\r\nContent-Length: 17\r\n\r\n{\"duration\": 600}"
 
 

@@ -116,7 +116,7 @@ def test_a_stop_leaves_nothing_to_do(server):
 
 def test_a_second_signal_ends_it_at_once(server):
     """A client that never answers the close holds the stop up for a while; the second signal does not wait for it."""
-    for attempt in range(ATTEMPTS):
+    for _ in range(ATTEMPTS):
         deaf = deaf_client(server)
         try:
             server.process.send_signal(signal.SIGTERM)

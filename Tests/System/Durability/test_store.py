@@ -122,7 +122,7 @@ def test_a_store_whose_disk_refuses_once_keeps_memory_and_files_the_same(library
 
                 if answer == "ok":
                     wanted = "none" if command[0] == "remove" else value
-                    assert after == before | {key: wanted for key in keys}, (call, command)
+                    assert after == before | dict.fromkeys(keys, wanted), (call, command)
                 else:
                     assert os.strerror(code).lower() in answer.lower(), answer
                     assert after == before, (call, command, answer)
@@ -191,7 +191,10 @@ def test_a_token_whose_removal_could_not_be_synced_can_be_removed_again(library,
 
 
 def test_a_full_disk_refuses_what_has_no_room_and_keeps_the_rest(tmp_path):
-    with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=256k", "tmpfs") as disk, LibraryProcess(disk) as process:
+    with (
+        mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=256k", "tmpfs") as disk,
+        LibraryProcess(disk) as process,
+    ):
         assert process("bulk", "old", "a", "b") == "ok"
         big = "x" * 200_000
         assert process("store", "big", big) == "ok"

@@ -175,7 +175,8 @@ def test_a_ring_of_links_is_told(tmp_path):
 
 
 def test_a_data_folder_behind_a_link_is_followed(tmp_path):
-    """The link leads to another folder from one moment to the next: what is there counts, though nobody changes a timer."""
+    """The link leads to another folder from one moment to the next: what is there counts, though nobody changes a
+    timer."""
     one, two, link = tmp_path / "one", tmp_path / "two", tmp_path / "data"
     for folder, title in ((one, "one"), (two, "two")):
         folder.mkdir()

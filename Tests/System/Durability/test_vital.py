@@ -1,4 +1,5 @@
-"""What is vital has a clear end: one line that says what is wrong and what would be right, a code, and nothing left behind."""
+"""What is vital has a clear end: one line that says what is wrong and what would be right, a code, and nothing left
+behind."""
 
 import errno
 import os

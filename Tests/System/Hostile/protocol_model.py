@@ -591,7 +591,8 @@ class Model:
             return self._start(fields, name, timer, now)
         if timer is None:
             raise Refusal(
-                "unknownTimer" if request.command in {"update", "message", "signal", "remove"} else "timerHasNotStarted")
+                "unknownTimer" if request.command in {"update", "message", "signal", "remove"} else "timerHasNotStarted"
+            )
         if request.command == "remove":
             return None
         after = copy.deepcopy(timer)

@@ -101,9 +101,29 @@ class Generator:
         if pick.random() < 0.1:
             return {"id": self.identifier(), "timer": PAUSED_OFTEN, "command": self.next_of_pauses()}
         command = pick.choices(
-            ["start", "pause", "resume", "finish", "reset", "addRemainingTime", "addElapsedTime", "update", "remove",
-             "lap", "message", "signal", "finishAll", "get", "list", "subscribe", "unsubscribe", "sync", "authenticate"],
-            [20, 8, 12, 3, 3, 10, 8, 8, 2, 10, 4, 4, 0.1, 12, 3, 4, 2, 3, 1])[0]
+            [
+                "start",
+                "pause",
+                "resume",
+                "finish",
+                "reset",
+                "addRemainingTime",
+                "addElapsedTime",
+                "update",
+                "remove",
+                "lap",
+                "message",
+                "signal",
+                "finishAll",
+                "get",
+                "list",
+                "subscribe",
+                "unsubscribe",
+                "sync",
+                "authenticate",
+            ],
+            [20, 8, 12, 3, 3, 10, 8, 8, 2, 10, 4, 4, 0.1, 12, 3, 4, 2, 3, 1],
+        )[0]
         request: dict = {"command": command}
         if pick.random() < 0.9:
             request["id"] = self.identifier()
@@ -188,7 +208,9 @@ class Generator:
             request.pop("timer", None)
             request["timers"] = pick.choice(["*", ["*"], [], pick.sample(NAMES, 2)])
         if pick.random() < 0.5:
-            request["interval"] = pick.choice([0, 0.1, 1, 3600, 0.05, 3601, 0.35, 0.26, 0.101, 1.024999, 2.025, 3599.99])
+            request["interval"] = pick.choice(
+                [0, 0.1, 1, 3600, 0.05, 3601, 0.35, 0.26, 0.101, 1.024999, 2.025, 3599.99]
+            )
         if pick.random() < 0.2:
             request["parts"] = pick.choice([True, False])
         if pick.random() < 0.2:
@@ -874,7 +896,8 @@ class Sequences:
 
 def sequences(folder: Path, seed: int, steps: int, seconds: float | None = None, program: str | None = None,
               history=None) -> dict:
-    """Runs the sequences of a seed; the counts of what was done. All that was said goes into `history`, an open file."""
+    """Runs the sequences of a seed; the counts of what was done. All that was said goes into `history`, an open
+    file."""
     if program:
         timer_server.BINARY = Path(program).absolute()
     # How fast a connection may ask is another suite's business.

@@ -24,8 +24,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "BlackBox"))
 
-import timer_server  # noqa: E402
-from stalls import Stalls, Stopwatch  # noqa: E402
+import timer_server
+from stalls import Stalls, Stopwatch
 
 MEMORY_MAX = 100 * 1024 * 1024
 DELAY_MAX = 0.050

@@ -15,9 +15,10 @@ import threading
 import time
 
 import pytest
-import stalls
 import websockets
 import websockets.sync.client
+
+import stalls
 
 # A bound for what comes at once on an idle machine, and late on one that stands still now and then.
 WITHIN = 30
@@ -161,7 +162,8 @@ def read_frame(plain):
 
 
 def read_pong(plain):
-    """What the next pong carries; pings, which come when a machine stood still for a second, are left without answer."""
+    """What the next pong carries; pings, which come when a machine stood still for a second, are left without
+    answer."""
     opcode, payload = read_frame(plain)
     while opcode == 9:
         opcode, payload = read_frame(plain)

@@ -54,9 +54,28 @@ class TestAnswers:
             assert read_answer(plain)[0] == 200
 
     @pytest.mark.parametrize(
-        "path", ["/..%2f", "/..%2findex.html", "/..%2f..%2fetc%2fpasswd", "/%2e%2e%2findex.html", "/..%5cindex.html", "/.",
-                 "/./index.html", "/a/../index.html", "/%00", "/index.html%00", "/.git/config", "/etc", "//", "/index.html/.",
-                 "/%252e%252e/index.html", "/%c0%ae%c0%ae/index.html", "/..;/index.html", "/INDEX.HTML"])
+        "path",
+        [
+            "/..%2f",
+            "/..%2findex.html",
+            "/..%2f..%2fetc%2fpasswd",
+            "/%2e%2e%2findex.html",
+            "/..%5cindex.html",
+            "/.",
+            "/./index.html",
+            "/a/../index.html",
+            "/%00",
+            "/index.html%00",
+            "/.git/config",
+            "/etc",
+            "//",
+            "/index.html/.",
+            "/%252e%252e/index.html",
+            "/%c0%ae%c0%ae/index.html",
+            "/..;/index.html",
+            "/INDEX.HTML",
+        ],
+    )
     def test_no_spelling_leads_elsewhere(self, path):
         with running() as server:
             status, _, body = ask(server, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")

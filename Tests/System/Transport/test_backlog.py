@@ -7,8 +7,7 @@ import time
 import pytest
 
 from certificates import Certificate
-from echo_server import (
-    WITHIN, connect, counters, eventually, frame, read_exactly, read_frame, read_head, running)
+from echo_server import WITHIN, connect, counters, eventually, frame, read_exactly, read_frame, read_head, running
 from secure_server import secure
 
 LARGE = 1_000_000

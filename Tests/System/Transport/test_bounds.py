@@ -10,8 +10,20 @@ import time
 import pytest
 
 from echo_server import (
-    WITHIN, Server, ask, closing, connect, counters, eventually, frame, handshake, read_answer, read_frame, read_head,
-    running)
+    WITHIN,
+    Server,
+    ask,
+    closing,
+    connect,
+    counters,
+    eventually,
+    frame,
+    handshake,
+    read_answer,
+    read_frame,
+    read_head,
+    running,
+)
 from stalls import Stopwatch
 
 PAGE = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"

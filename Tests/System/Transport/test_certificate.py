@@ -1,7 +1,6 @@
 """Certificates: what is wrong with them is said, and new ones are taken up without losing a client."""
 
 import contextlib
-import os
 import shutil
 import signal
 import ssl

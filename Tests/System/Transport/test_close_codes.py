@@ -1,4 +1,5 @@
-"""A fault has the same close code wherever it stands: in the packet of the handshake, behind good messages, or later."""
+"""A fault has the same close code wherever it stands: in the packet of the handshake, behind good messages, or
+later."""
 
 import contextlib
 import struct

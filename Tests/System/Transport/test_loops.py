@@ -9,8 +9,18 @@ import pytest
 
 from certificates import Certificate
 from echo_server import (
-    WITHIN, Server, ask, closing, connect, counters, eventually, handshake, read_answer, read_frame,
-    running)
+    WITHIN,
+    Server,
+    ask,
+    closing,
+    connect,
+    counters,
+    eventually,
+    handshake,
+    read_answer,
+    read_frame,
+    running,
+)
 from secure_server import secure
 from stalls import Stopwatch
 

@@ -79,7 +79,9 @@ def test_ranges_hold_what_begins_alike(trusted):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["", "localhost", "127.0.0.1/33", "127.0.0.1/8", "127.0.0.1/", "127.0.0.1/-1", "::1/129", "127.1", "127.0.0.1/8/8"])
+    "wrong",
+    ["", "localhost", "127.0.0.1/33", "127.0.0.1/8", "127.0.0.1/", "127.0.0.1/-1", "::1/129", "127.1", "127.0.0.1/8/8"],
+)
 def test_what_is_no_range_is_not_taken_for_one(wrong):
     with running("--trusted-proxy", wrong) as server:
         assert address(server, "X-Forwarded-For: 203.0.113.9") == "127.0.0.1"
@@ -87,8 +89,10 @@ def test_what_is_no_range_is_not_taken_for_one(wrong):
 
 def test_a_handshake_has_its_clients_address(server):
     for headers, expected in [
-            ({"X-Forwarded-For": "203.0.113.9, 10.0.0.1"}, "203.0.113.9"), ({"Forwarded": "for=203.0.113.9"}, "203.0.113.9"),
-            ({}, "127.0.0.1")]:
+        ({"X-Forwarded-For": "203.0.113.9, 10.0.0.1"}, "203.0.113.9"),
+        ({"Forwarded": "for=203.0.113.9"}, "203.0.113.9"),
+        ({}, "127.0.0.1"),
+    ]:
         with connect(f"{server.url}?who=me", additional_headers=headers) as ws:
             assert ws.recv(timeout=WITHIN) == expected
 

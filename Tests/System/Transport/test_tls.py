@@ -143,13 +143,32 @@ class TestSecureHTTP:
         url = f"https://localhost:{server.port}/big.bin"
         for extra in [[], ["--http2"], ["--tlsv1.3"], ["--tls-max", "1.2"], ["--http1.0"], ["--no-alpn"]]:
             done = subprocess.run(
-                ["curl", "-s", "-o", "/dev/null", "-o", "/dev/null", "-w", "%{http_code} %{size_download} %{http_version}", *extra,
-                 "--cacert", server.certificate.path, url, url], capture_output=True, text=True, timeout=WITHIN)
+                [
+                    "curl",
+                    "-s",
+                    "-o",
+                    "/dev/null",
+                    "-o",
+                    "/dev/null",
+                    "-w",
+                    "%{http_code} %{size_download} %{http_version}",
+                    *extra,
+                    "--cacert",
+                    server.certificate.path,
+                    url,
+                    url,
+                ],
+                capture_output=True,
+                text=True,
+                timeout=WITHIN,
+            )
             assert done.stdout.startswith("200 3000000 1."), (extra, done)
 
 
 class TestSecureHandshake:
-    @pytest.mark.parametrize("version, is_spoken", [("TLSv1", False), ("TLSv1_1", False), ("TLSv1_2", True), ("TLSv1_3", True)])
+    @pytest.mark.parametrize(
+        "version, is_spoken", [("TLSv1", False), ("TLSv1_1", False), ("TLSv1_2", True), ("TLSv1_3", True)]
+    )
     @pytest.mark.filterwarnings("ignore::DeprecationWarning")
     def test_tls_is_spoken_from_1_2_on(self, server, version, is_spoken):
         context = server.certificate.context()
@@ -171,7 +190,9 @@ class TestSecureHandshake:
         with pytest.raises(ssl.SSLError):
             server.socket(context=context)
 
-    @pytest.mark.parametrize("offered, chosen", [(["h2", "http/1.1"], "http/1.1"), (["http/1.1"], "http/1.1"), ([], None)])
+    @pytest.mark.parametrize(
+        "offered, chosen", [(["h2", "http/1.1"], "http/1.1"), (["http/1.1"], "http/1.1"), ([], None)]
+    )
     def test_http_1_1_is_chosen(self, server, offered, chosen):
         context = server.certificate.context()
         context.set_alpn_protocols(offered)
@@ -184,7 +205,9 @@ class TestSecureHandshake:
         with pytest.raises(ssl.SSLError, match="(?i)application.protocol"):
             server.socket(context=context)
 
-    @pytest.mark.parametrize("text", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", handshake(), b"\x00\x01\x02", b"\x80\x2e\x01"])
+    @pytest.mark.parametrize(
+        "text", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", handshake(), b"\x00\x01\x02", b"\x80\x2e\x01"]
+    )
     def test_a_client_without_tls_gets_an_explanation(self, server, text):
         before = counters(server).get("tlsHandshake", 0)
         with contextlib.closing(server.plain_socket()) as plain:
@@ -195,7 +218,9 @@ class TestSecureHandshake:
             assert plain.recv(10) == b""
         assert counters(server)["tlsHandshake"] == before + 1
 
-    @pytest.mark.parametrize("text", [b"\x16", b"\x16\x03\x01\xff\xff" + b"x" * 100, b"\x16\x03\x01\x00\x05hello", b"\x16" * 5_000])
+    @pytest.mark.parametrize(
+        "text", [b"\x16", b"\x16\x03\x01\xff\xff" + b"x" * 100, b"\x16\x03\x01\x00\x05hello", b"\x16" * 5_000]
+    )
     def test_nonsense_is_dropped(self, server, text):
         with contextlib.closing(server.plain_socket()) as plain:
             plain.sendall(text)

@@ -13,7 +13,16 @@ import websockets
 
 from certificates import Certificate
 from echo_server import (
-    WITHIN, counters, end_of_a_late_reader, eventually, frame, read_answer, read_exactly, read_frame, read_pong)
+    WITHIN,
+    counters,
+    end_of_a_late_reader,
+    eventually,
+    frame,
+    read_answer,
+    read_exactly,
+    read_frame,
+    read_pong,
+)
 from secure_server import SecureServer, secure
 from stalls import Stopwatch
 

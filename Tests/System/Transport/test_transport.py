@@ -18,8 +18,24 @@ import pytest
 import websockets
 
 from echo_server import (
-    ECHO, WITHIN, Server, ask, closing, connect, counters, end_of_a_late_reader, eventually, frame, handshake, read_answer,
-    read_exactly, read_frame, read_head, read_pong, running)
+    ECHO,
+    WITHIN,
+    Server,
+    ask,
+    closing,
+    connect,
+    counters,
+    end_of_a_late_reader,
+    eventually,
+    frame,
+    handshake,
+    read_answer,
+    read_exactly,
+    read_frame,
+    read_head,
+    read_pong,
+    running,
+)
 from stalls import Stopwatch
 
 
@@ -486,17 +502,32 @@ class TestHTTP:
     @pytest.mark.parametrize(
         "request_line, status",
         [
-            ("GET /nothing", 404), ("GET /../etc/passwd", 404), ("GET /%2e%2e/index.html", 404),
-            ("GET //index.html", 404), ("GET /index.html/", 404), ("GET /a%", 400), ("GET /%ff", 400),
-            ("GET /%2findex.html", 404), ("POST /", 405), ("DELETE /index.html", 405), ("BREW /", 501), ("TRACE /", 405),
-            ("CONNECT example.com:80", 405), ("GET /ws", 426), ("GET *", 400), ("POST *", 400),
-        ])
+            ("GET /nothing", 404),
+            ("GET /../etc/passwd", 404),
+            ("GET /%2e%2e/index.html", 404),
+            ("GET //index.html", 404),
+            ("GET /index.html/", 404),
+            ("GET /a%", 400),
+            ("GET /%ff", 400),
+            ("GET /%2findex.html", 404),
+            ("POST /", 405),
+            ("DELETE /index.html", 405),
+            ("BREW /", 501),
+            ("TRACE /", 405),
+            ("CONNECT example.com:80", 405),
+            ("GET /ws", 426),
+            ("GET *", 400),
+            ("POST *", 400),
+        ],
+    )
     def test_what_is_not_there_is_said(self, server, request_line, status):
         got, headers, body = ask(server, f"{request_line} HTTP/1.1\r\nHost: x\r\n\r\n")
         assert got == status and body.endswith(b"\n")
         assert (got != 405) or "get" in headers["allow"]
 
-    @pytest.mark.parametrize("target, allowed", [("*", "get, head, post, put, patch, delete, options"), ("/", "get, head, options")])
+    @pytest.mark.parametrize(
+        "target, allowed", [("*", "get, head, post, put, patch, delete, options"), ("/", "get, head, options")]
+    )
     @pytest.mark.parametrize("version", ["HTTP/1.0\r\n", "HTTP/1.1\r\nHost: x\r\n", "HTTP/1.1\r\nHost: elsewhere\r\n"])
     def test_options_are_told_under_any_name(self, server, target, allowed, version):
         status, headers, body = ask(server, f"OPTIONS {target} {version}\r\n")

@@ -1,0 +1,139 @@
+// How a display looks when its address says so: colors, a local font and a few shapes, but nothing else that a
+// stranger's link could ask for. Whatever makes no sense is ignored.
+
+import { page } from "../shared/page.js";
+import { openControls, session, views } from "./display.js";
+import { define, t } from "../languages/language.js";
+import { addStyle } from "../shared/loader.js";
+import { isOn } from "./options.js";
+import { setText } from "../shared/shell.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+define({ "display.clock": "Time of day" });
+
+const body = document.body;
+const root = document.documentElement;
+const clock = document.createElement("p");
+let nextSecond = null;
+
+// Stands in for a ProgressBar.
+class ProgressRing {
+  constructor(element) {
+    const ring = document.createElementNS(SVG, "svg");
+    ring.setAttribute("class", "ring");
+    ring.setAttribute("viewBox", "0 0 100 100");
+    ring.setAttribute("aria-hidden", "true");
+    ring.appendChild(circle("whole"));
+    this.left = ring.appendChild(circle("left"));
+    element.appendChild(ring);
+  }
+
+  // A timer without an end leaves the ring empty.
+  show(fraction) {
+    this.left.style.strokeDashoffset = (100 - 100 * fraction).toFixed(2);
+  }
+
+  roomIn(element) {
+    const side = 0.74 * Math.min(element.clientWidth, element.clientHeight);
+    return { width: side, height: side };
+  }
+}
+
+addStyle("display/appearance.css");
+setColors();
+setFont();
+setProgress();
+body.classList.toggle("mirrored", isOn("mirror"));
+body.classList.toggle("show-sync", isOn("sync"));
+if (isOn("clock")) {
+  addClock();
+}
+if (["sync", "sound", "speech"].some(isOn)) {
+  openControls();
+}
+
+function setColors() {
+  const ground = colorOf(page.options.get("background"));
+  const ink = colorOf(page.options.get("color"));
+  if (ground !== null) {
+    root.style.setProperty("--ground", ground);
+  }
+  if (ground === "transparent") {
+    // A browser paints a page with a dark scheme on black, whatever its background is.
+    document.querySelector("meta[name=color-scheme]").content = "normal";
+    root.style.colorScheme = "normal";
+    body.classList.add("transparent");
+  }
+  if (ink !== null) {
+    body.style.setProperty("--ink", ink);
+  }
+}
+
+function setFont() {
+  const font = page.options.get("font");
+  if (font !== null && /^[^"'\\;:{}()<>,]{1,60}$/.test(font)) {
+    root.style.setProperty("--digits", '"' + font + '"');
+    views.forEach((view) => { view.writeDigits = writeCells; });
+  }
+}
+
+// Few fonts have digits of equal width, so each digit gets a cell.
+function writeCells(element, text) {
+  if (element.textContent !== text) {
+    element.textContent = "";
+    Array.from(text).forEach((character) => {
+      const cell = document.createElement(/[0-9–]/.test(character) ? "b" : "span");
+      cell.textContent = character;
+      element.appendChild(cell);
+    });
+  }
+}
+
+function setProgress() {
+  const shape = page.options.get("progress");
+  if (shape === "ring" || shape === "none") {
+    body.setAttribute("data-progress", shape);
+  }
+  if (shape === "ring") {
+    views.forEach((view) => { view.progress = new ProgressRing(view.center); });
+  }
+}
+
+function circle(name) {
+  const element = document.createElementNS(SVG, "circle");
+  element.setAttribute("class", name);
+  element.setAttribute("cx", "50");
+  element.setAttribute("cy", "50");
+  element.setAttribute("r", "48");
+  element.setAttribute("pathLength", "100");
+  return element;
+}
+
+// The server's time of day, in the time zone of this screen.
+function addClock() {
+  clock.id = "clock";
+  clock.title = t("display.clock");
+  document.getElementById("view").insertBefore(clock, document.getElementById("grid"));
+  session.on("link", showClock);
+  showClock();
+}
+
+function showClock() {
+  const isKnown = session.now() !== null;
+  const now = (session.now() + session.client.wallOffset) * 1000;
+  if (isKnown) {
+    setText(clock, new Date(now).toLocaleTimeString(root.lang));
+  }
+  clearTimeout(nextSecond);
+  nextSecond = setTimeout(showClock, isKnown ? Math.ceil(1000 - now % 1000) : 100);
+}
+
+// "red", "rgb(0 0 0 / 50%)", "#0f0", and also "0f0", because an address has to escape the #.
+function colorOf(text) {
+  if (text === null || text.length > 40 || /var|url|inherit|initial|unset|revert|current/i.test(text)) {
+    return null;
+  }
+  const value = /^([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(text) ? "#" + text : text;
+  return CSS.supports("color", value) ? value : null;
+}

@@ -1,0 +1,8 @@
+// What a display's address asks for by name: `?sound`, `?mirror=1`, but not `?mirror=0`.
+
+import { page } from "../shared/page.js";
+
+export function isOn(option) {
+  const text = page.options.get(option);
+  return text !== null && !["0", "no", "false"].includes(text);
+}
