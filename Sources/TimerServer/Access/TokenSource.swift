@@ -16,7 +16,7 @@ final class TokenSource {
   init(_ file: TokenFile, isNamed: Bool, log: Log) throws(ServerFailure) {
     (path, self.log) = (file.path, log)
     let post: @Sendable (TokenFileContents) -> Void = { [mailbox] contents in
-      do { mailbox.post(try Self.book(contents.get(), file.path)) } catch {
+      do { mailbox.post(try Self.table(contents.get(), file.path)) } catch {
         log.write(.error, "\(error); the previous tokens stay valid")
       }
     }
@@ -29,7 +29,7 @@ final class TokenSource {
     } catch {
       throw .tokens(file.path, error.explanation)
     }
-    first = try Self.book(records, file.path)
+    first = try Self.table(records, file.path)
   }
 
   private static func watch(
@@ -69,7 +69,7 @@ final class TokenSource {
     mailbox.drain()
   }
 
-  private static func book(
+  private static func table(
     _ records: [TokenRecord]?, _ path: String
   ) throws(ServerFailure) -> TokenTable? {
     guard let records else { return nil }

@@ -77,7 +77,7 @@ extension Hub {
     return RequestCost.seeking(scope) + RequestCost.states(count)
   }
 
-  // MARK: Turns
+  // MARK: Costly work
 
   /// Returns true if work of this cost may run now; otherwise queues it.
   mutating func beginOrQueue(
@@ -133,7 +133,7 @@ extension Hub {
     flush(session, &turn)
   }
 
-  // MARK: Out of turn
+  // MARK: Work before its time
 
   /// Sends the replies up to that of a change that is about to be broadcast, so that its requester gets the reply
   /// first. Earlier requests are answered ahead of the queue for that. The connection's budget limits how much work
@@ -169,7 +169,7 @@ extension Hub {
     }
   }
 
-  /// The server stops: nothing gets a turn any more.
+  /// The server stops: no costly work is begun any more.
   mutating func refuseQueuedWork(_ turn: inout Turn) {
     for job in workQueue.removeAll() {
       switch job {

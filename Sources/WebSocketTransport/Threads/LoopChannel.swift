@@ -42,9 +42,9 @@ final class LoopChannel: Sendable {
   private let pendingEvents = Mutex(PendingEvents())
   private let mainWaker: LoopWaker
 
-  /// Bytes of orders that may lie here before they are waited for.
+  /// The bytes of actions that may be queued before the main loop waits for the worker.
   static let actionBytesMax = 8_388_608
-  /// Bytes of reports. Few, because all that lies here is dealt with before what comes next.
+  /// The bytes of events that may be queued. Few, because the main loop handles all of them in one go.
   static let eventBytesMax = 65_536
 
   init(mainWaker: LoopWaker) { self.mainWaker = mainWaker }
