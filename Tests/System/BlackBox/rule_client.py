@@ -155,9 +155,12 @@ class RuleClient:
 
     async def hear(self, message: dict) -> None:
         match message.get("event"):
-            case "snapshot": self.follower.snapshot(message)
-            case "removed": self.follower.remove(message["timer"])
-            case None: await self.settle(message)
+            case "snapshot":
+                self.follower.snapshot(message)
+            case "removed":
+                self.follower.remove(message["timer"])
+            case None:
+                await self.settle(message)
 
     async def settle(self, reply: dict) -> None:
         request = self.requests.pop(reply["reply"], None)

@@ -35,8 +35,8 @@ def test_every_metric_is_told(shared_server):
     article = (ARTICLES / "Metrics.md").read_text()
     gauges, _, counters = article.partition("\n## Counters\n")
 
-    told = {name: "gauge" for name in names(gauges, r"timersync_\w+")}
-    told |= {name: "counter" for name in names(counters, r"timersync_\w+")}
+    told = dict.fromkeys(names(gauges, r"timersync_\w+"), "gauge")
+    told |= dict.fromkeys(names(counters, r"timersync_\w+"), "counter")
     assert told == types
     for metric in set(re.findall(r"^(\w+){reason=", served, re.MULTILINE)):
         reasons = set(re.findall(rf'^{metric}{{reason="(\w+)"}}', served, re.MULTILINE))

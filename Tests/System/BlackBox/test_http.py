@@ -310,7 +310,8 @@ async def test_refusals_are_counted(http, name):
     """Whatever is refused by HTTP is counted by its code, also before the command is looked at."""
     async def count(code: str) -> int:
         text = (await http.send("GET", "/metrics")).body.decode()
-        return int(re.search(rf'^timersync_requests_refused_total\{{code="{code}"\}} (\d+)$', text, re.MULTILINE).group(1))
+        line = rf'^timersync_requests_refused_total\{{code="{code}"\}} (\d+)$'
+        return int(re.search(line, text, re.MULTILINE).group(1))
 
     async def bad_body():
         return await http.post(name, "start", "nonsense")

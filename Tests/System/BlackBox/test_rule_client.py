@@ -7,8 +7,18 @@ from pathlib import Path
 import pytest
 
 from client_rules import (
-    WITHIN, Clock, Follower, changes_in, digits, intersect, longest_delay, next_step, next_step_after_loss, shown,
-    time_of)
+    WITHIN,
+    Clock,
+    Follower,
+    changes_in,
+    digits,
+    intersect,
+    longest_delay,
+    next_step,
+    next_step_after_loss,
+    shown,
+    time_of,
+)
 from timer_server import REPOSITORY
 
 CHAPTER = REPOSITORY / "Sources/TimerProtocol/TimerProtocol.docc/WritingAClient.md"

@@ -46,7 +46,8 @@ class TestCertificate:
     def test_a_key_under_a_passphrase_is_not_asked_for(self, certificate, tmp_path):
         locked = tmp_path / "locked.key"
         openssl("pkey", "-in", certificate.key, "-aes128", "-passout", "pass:secret", "-out", locked)
-        assert f"key {locked} can't be read: it is encrypted with a passphrase" in self.refused(certificate.path, locked)
+        words = f"key {locked} can't be read: it is encrypted with a passphrase"
+        assert words in self.refused(certificate.path, locked)
 
     def test_one_that_may_not_be_read(self, certificate, tmp_path):
         # A folder has no contents to read, whoever asks; root reads whatever is forbidden to others.
