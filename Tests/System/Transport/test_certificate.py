@@ -89,7 +89,7 @@ class TestReload:
                 eventually(lambda: len(self.told(server)) == 3)
                 assert self.served(server, new) == "second"
         told = self.told(server)
-        assert ["does not belong" in told[0], "anew" in told[1], "No such file" in told[2]] == [True] * 3
+        assert ["does not belong" in told[0], "reloaded" in told[1], "No such file" in told[2]] == [True] * 3
         assert "stays in use" in told[0] and len(told) == 3
 
     def told(self, server):

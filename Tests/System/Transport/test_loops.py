@@ -326,4 +326,4 @@ class TestTLS:
                 assert {say(ws, "still here") for ws in sockets} == {"still here"}
                 server.tell()
                 assert {closing(ws)[0] for ws in sockets} == {1001}
-        assert len([line for line in server.lines if "anew" in line]) == 1
+        assert len([line for line in server.lines if "reloaded" in line]) == 1
