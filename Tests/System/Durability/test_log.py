@@ -154,7 +154,7 @@ def test_an_unread_first_line_delays_no_start(tmp_path):
             assert "timers loaded" in process.stderr.readline()
             process.send_signal(signal.SIGHUP)
             # The loop runs: what it was asked for is done.
-            assert "no file of tokens" in process.stderr.readline()
+            assert "no token file" in process.stderr.readline()
             said = last_words(process, pipe)
             assert said == "" or READY.fullmatch(said)
         finally:
