@@ -61,7 +61,7 @@ def test_a_sample_of_long_ago_no_longer_counts(clock):
 def test_an_exchange_over_a_sleep_in_which_the_clock_went_on_counts_for_nothing(clock, sleep):
     """What was learnt before has run out by then, or not: half of the sleep would be the error."""
     offset, error = clock(
-        f"""clock.greet('a', 0); exchange(1000, 0.001, 0.001); exchange(1000, 0.001, {sleep});
+        f"""clock.startEpoch('a', 0); exchange(1000, 0.001, 0.001); exchange(1000, 0.001, {sleep});
         [clock.offset, clock.roundTrip]""")
 
     assert (offset, error) == pytest.approx((1000, 0.002), abs=0.0001)
