@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../Benchmarks/samples.h"
+#include "../../Benchmarks/samples.h"
 
 enum { INPUT_BYTES = 65536, CONNECTIONS_PER_ADDRESS = 50, FLOOD_BYTES = 32768 };
 
