@@ -14,7 +14,7 @@ public struct NetworkSettings: Sendable {
   /// Bytes that may wait for a WebSocket that does not read.
   public var unreadBytesMax = 1_048_576
   /// Bytes that may wait for all readers together.
-  public var unreadBytesTotalMax = 67_108_864
+  public var unreadBytesTotalMax = 50_331_648
   /// Loops that share the connections, a thread each.
   public var loopCount = 1
   /// Whole seconds in which connections may answer the close frame when the server stops.

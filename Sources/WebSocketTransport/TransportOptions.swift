@@ -53,7 +53,7 @@ public struct TransportOptions: Sendable {
   public var unsentBytesMax = 1_048_576
   /// Unsent bytes that may wait for all readers together, HTTP answers included; beyond that the one with the most is
   /// closed with 1013, or cut. Of several loops each has an equal share, and the only reader of a loop is let be.
-  public var unsentBytesTotalMax = 67_108_864
+  public var unsentBytesTotalMax = 50_331_648
   /// The time for which a reader may read nothing of what waits for it before it is dropped, whatever it sends.
   public var stallSeconds = 30.0
   /// Silence after which a ping is sent; a connection still silent after as long again is dropped.

@@ -80,7 +80,7 @@ enum HelpText {
       --unread-bytes COUNT  unsent bytes of one connection, beside one larger message; at half of it the
                            server stops reading its requests, above it closes with 1013 (default 1048576)
       --unread-bytes-total COUNT  unsent bytes of all connections, HTTP included; above it the connection
-                           with the most is closed with 1013 (default 67108864)
+                           with the most is closed with 1013 (default 50331648)
       --timers COUNT       number of timers (default 10000)
       --subscriptions COUNT  subscriptions of one connection (default 1000)
       --requests COUNT     requests a second on one connection, bursts of five times as many, and ten times
