@@ -99,13 +99,11 @@ import CLLHTTP
 
   /// Keeps the first line; empty ones may stand before it.
   private func readLine(_ bytes: ArraySlice<UInt8>) {
-    for byte in bytes {
-      if byte == UInt8(ascii: "\n"), !line.isEmpty {
-        isLineComplete = true
-        return
-      }
-      if byte != UInt8(ascii: "\r"), byte != UInt8(ascii: "\n") { line.append(byte) }
-    }
+    let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n") }
+    let rest = line.isEmpty ? bytes.drop(while: isEnd) : bytes
+    let end = rest.firstIndex(where: isEnd)
+    line += rest[..<(end ?? rest.endIndex)]
+    isLineComplete = end != nil
   }
 
   fileprivate func endName() -> CInt {
