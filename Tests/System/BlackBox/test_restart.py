@@ -355,7 +355,8 @@ async def test_a_thousand_pauses_cost_nothing(server, connect):
     assert len(state["pausePeriods"]) <= 64
     assert max(path.stat().st_size for path in timer_files(server)) < 10_000
     first, last = statistics.median(first), statistics.median(last)
-    assert last <= 1.5 * first + 0.001, f"a pair took {first * 1000:.2f} ms at first, {last * 1000:.2f} at last"
+    # 64 pauses are kept and written, which costs a processor something; a thousand would cost it ten times as much.
+    assert last <= 2 * first + 0.001, f"a pair took {first * 1000:.2f} ms at first, {last * 1000:.2f} at last"
     before = await look(client, "tea")
 
     server.restart()
