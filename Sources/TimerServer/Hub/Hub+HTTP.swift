@@ -249,7 +249,7 @@ extension Hub {
     let clock = Health.Clock(wallOffset: wallOffset, steps: counters.clockSteps)
     let body =
       grant.seesAll
-      ? healthPage.text(of: quarantine, trouble: storageTrouble, clock: clock)
+      ? quarantine.healthPage(trouble: storageTrouble, clock: clock)
       : Health(faults: [], trouble: storageTrouble, clock: clock).text
     return HTTPResponse(status: 200, headers: [Self.notStored], body: body)
   }

@@ -60,7 +60,6 @@ extension Hub {
     idempotencyCache = IdempotencyCache()
     idempotencyCache.restore(contents, on: timerTable.clock.reading(at: turn.now))
     quarantine = Quarantine(contents)
-    healthPage = HealthPage()
     unchangedSinceStart = []
     timerTable.restore(contents.timers)
     var proposals = contents.timers.map { record in

@@ -38,7 +38,6 @@ struct Hub {
   var unchangedSinceStart: Set<TimerID> = []
   var stopping = Stopping.no
   var quarantine: Quarantine
-  var healthPage = HealthPage()
   /// The reason why changes are not stored, safe to show to anyone; nil: they are.
   var storageTrouble: String?
   var storageLog = TroubleLog<StorageTrouble>()

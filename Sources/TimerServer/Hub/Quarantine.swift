@@ -1,14 +1,15 @@
 import TimerCore
+import TimerProtocol
 import TimerStorage
 
 /// Files that hold no timer, so that a damaged timer is not taken for one that never existed.
 struct Quarantine {
   /// The faults by file name, for the health page.
   private(set) var faults: [FileName: FileFault] = [:] {
-    didSet { version += 1 }
+    didSet { healthPage = nil }
   }
-  /// Another one whenever the faults are others.
-  private(set) var version = 0
+  /// The last health page; nil after a change of the faults.
+  private var healthPage: HealthPage?
   /// Lost timers whose loss was not reported to anyone who starts them.
   private var unreportedLosses: Set<TimerID> = []
 
@@ -19,6 +20,24 @@ struct Quarantine {
     }
     // The log had these though their files were damaged.
     unreportedLosses.subtract(contents.timers.map(\.timer.id))
+  }
+
+  /// The full response of `/healthz`, made again only when its contents change: it may name thousands of files, and
+  /// anyone may request it.
+  mutating func healthPage(trouble: String?, clock: Health.Clock) -> [UInt8] {
+    if let page = healthPage, page.trouble == trouble, page.clock == clock { return page.text }
+    let listed = faults.values.sorted { $0.fileName < $1.fileName }.map {
+      Health.Fault(file: $0.fileName.text, reason: "\($0.fault)", movedTo: $0.movedTo)
+    }
+    let text = Health(faults: listed, trouble: trouble, clock: clock).text
+    healthPage = HealthPage(trouble: trouble, clock: clock, text: text)
+    return text
+  }
+
+  private struct HealthPage {
+    let trouble: String?
+    let clock: Health.Clock
+    let text: [UInt8]
   }
 
   /// A file was damaged while its timer is held in memory.
