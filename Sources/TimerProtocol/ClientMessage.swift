@@ -76,11 +76,13 @@ public struct HistoryPoint: Hashable, Sendable {
   /// Reads `HISTORY:REVISION`; nil for anything else.
   public init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return nil }
-    let digits = text[text.index(after: colon)...]
-    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let revision = Int(digits)
-    else { return nil }
+    guard let revision = Self.revision(text[text.index(after: colon)...]) else { return nil }
     self.init(history: String(text[..<colon]), revision: revision)
+  }
+
+  /// Reads a revision, which has digits alone; nil for anything else.
+  public static func revision(_ digits: Substring) -> Int? {
+    digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(digits) : nil
   }
 
   /// The rule, for error messages.

@@ -1,3 +1,5 @@
+import TimerProtocol
+
 /// The entity tag of a state: the history of the data and the revision, which together name one state for good.
 struct StateTag: Equatable {
   /// nil in a tag that a client has made of a revision alone.
@@ -23,9 +25,7 @@ struct StateTag: Equatable {
     guard text.count > 2, text.first == "\"", text.last == "\"" else { return nil }
     let tag = text.dropFirst().dropLast()
     let colon = tag.lastIndex(of: ":")
-    let digits = colon.map { tag[tag.index(after: $0)...] } ?? tag
-    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let revision = Int(digits)
+    guard let revision = HistoryPoint.revision(colon.map { tag[tag.index(after: $0)...] } ?? tag)
     else { return nil }
     self.init(history: colon.map { String(tag[..<$0]) }, revision: revision)
   }
