@@ -32,17 +32,6 @@ extension TimerReading {
     writer.member("atZero", timer.settings.atZero.rawValue)
     writer.member("title", timer.settings.title)
     writer.array("warnings", timer.settings.warnings) { $0.value($1) }
-    if let message = timer.settings.message {
-      writer.member("message") {
-        $0.member("text", message.text.text)
-        $0.member("sentAt", message.sentAt)
-      }
-    }
-    if let signal = timer.settings.signal {
-      writer.member("signal") {
-        $0.member("kind", signal.kind.rawValue)
-        $0.member("sentAt", signal.sentAt)
-      }
-    }
+    timer.settings.writeForSpeaker(to: &writer)
   }
 }
