@@ -13,17 +13,14 @@ enum HTTPRoute: Equatable {
 
   /// An error response that says what would be right.
   struct Refusal: Error, Equatable {
-    let status: Int
     let error: ErrorReply
     var allow: String?
     /// The timer that it speaks of.
     var timer: TimerID?
 
-    init(_ status: Int, _ message: String, allow: String? = nil) {
-      self.status = status
+    init(_ code: ErrorCode, _ message: String, allow: String? = nil) {
       self.allow = allow
-      let codes: [Int: ErrorCode] = [404: .notFound, 405: .methodNotAllowed]
-      error = ErrorReply(codes[status] ?? .badRequest, message)
+      error = ErrorReply(code, message)
     }
 
     init(_ malformed: MalformedMessage) {
@@ -32,13 +29,12 @@ enum HTTPRoute: Equatable {
     }
 
     init(_ error: ErrorReply) {
-      status = error.code.httpStatus
       self.error = error
     }
 
     func response(timer: TimerReading?) -> HTTPResponse {
       HTTPResponse(
-        status: status,
+        status: error.code.httpStatus,
         headers: [Hub.notStored] + (allow.map { [HTTPHeader("Allow", $0)] } ?? []),
         body: ServerMessage.refused(.none, error, timer: timer).text)
     }
@@ -78,7 +74,7 @@ extension HTTPRoute {
       self = try Self.timer(Array(path.dropFirst(2)), request, history)
     default:
       throw Refusal(
-        404,
+        .notFound,
         "there are /api/timers, /api/timers/NAME and, by POST, /api/timers/NAME/COMMAND and /api/qr"
       )
     }
@@ -98,7 +94,7 @@ extension HTTPRoute {
       return .command(try message(path[path.count - 1], owner, request, history))
     default:
       throw Refusal(
-        405,
+        .methodNotAllowed,
         "read a timer by GET, remove it by DELETE, and send commands by POST to "
           + "/api/timers/NAME/COMMAND",
         allow: path.count >= 2 ? "GET, HEAD, POST, DELETE" : "GET, HEAD, DELETE")
@@ -109,7 +105,8 @@ extension HTTPRoute {
   private static func qrCode(_ request: HTTPRequest) throws(Refusal) -> HTTPRoute {
     guard request.method == "POST" else {
       throw Refusal(
-        405, "the method here is POST, with a body like {\"text\":\"https://…\"}", allow: "POST")
+        .methodNotAllowed, "the method here is POST, with a body like {\"text\":\"https://…\"}",
+        allow: "POST")
     }
     do throws(ErrorReply) { return .qrCode(try QRText(body: request.body)) } catch {
       throw Refusal(error)
@@ -123,7 +120,8 @@ extension HTTPRoute {
     let path = request.path
     guard looksLikeChangeByGet(request), let command = path.last else { return nil }
     guard request.method == "GET" else {
-      throw Refusal(405, "send commands by POST, or by GET on this server", allow: "GET, POST")
+      throw Refusal(
+        .methodNotAllowed, "send commands by POST, or by GET on this server", allow: "GET, POST")
     }
     let name = path[2..<path.count - 1].joined(separator: "/")
     let query = request.query.filter { $0.name != "token" }
@@ -157,7 +155,7 @@ extension HTTPRoute {
 
   private static func otherMethod(_ methods: [String]) -> Refusal {
     let allow = methods.joined(separator: ", ")
-    return Refusal(405, "the method here is \(allow)", allow: allow)
+    return Refusal(.methodNotAllowed, "the method here is \(allow)", allow: allow)
   }
 
   // MARK: From headers to fields
@@ -202,7 +200,7 @@ extension HTTPRoute {
       + "body of its POST, as in {\"duration\":300}"
   }
 
-  /// What the headers of a change ask for, as fields of its command.
+  /// The conditions in the headers of a change, as fields of its command.
   private static func conditions(
     _ request: HTTPRequest, _ history: String
   ) throws(Refusal) -> [HeaderField] {
@@ -211,7 +209,8 @@ extension HTTPRoute {
       let tags = StateTag.list(text)
       guard let tag = tags.first, tags.count == 1, !text.contains(",") else {
         throw Refusal(
-          400, "\"If-Match\" has to be one state's entity tag in quotes, as its \"ETag\" has it")
+          .badRequest,
+          "\"If-Match\" has to be one state's entity tag in quotes, as its \"ETag\" has it")
       }
       guard tag.isOf(history) else { throw Refusal(Self.otherHistory) }
       fields.append(.number("ifRevision", tag.revision))
@@ -219,7 +218,7 @@ extension HTTPRoute {
     if let text = request.headers["if-none-match"] {
       guard text == "*" else {
         throw Refusal(
-          400,
+          .badRequest,
           "\"If-None-Match\" of a change has to be \"*\", for a timer that must not exist yet; \"If-Match\" "
             + "compares states")
       }
@@ -233,7 +232,7 @@ extension HTTPRoute {
   /// whatever `Idempotency-Key` says.
   private static func readConditions(_ request: HTTPRequest) throws(Refusal) -> [HeaderField] {
     guard request.headers["if-match"] == nil else {
-      throw Refusal(400, "\"If-Match\" is for changes; a read takes \"If-None-Match\"")
+      throw Refusal(.badRequest, "\"If-Match\" is for changes; a read takes \"If-None-Match\"")
     }
     return []
   }
