@@ -9,7 +9,7 @@ extension [String: StaticFile] {
     let addresses = keys.compactMap { path in
       path.dropFirst().addingPercentEncoding(withAllowedCharacters: .relativeAddress)
     }
-    // What is percent-encoded holds nothing that JSON escapes.
+    // A percent-encoded address holds nothing that JSON escapes.
     let list = addresses.sorted().map { "\"\($0)\"" }.joined(separator: ",\n")
     let file = StaticFile(name: "files.json", body: Array("[\(list)]\n".utf8))
     return merging(["/files.json": file]) { own, _ in own }

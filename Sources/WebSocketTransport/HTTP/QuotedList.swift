@@ -1,6 +1,6 @@
 /// Splits the value of a header at marks that stand outside of quotes.
 enum QuotedList {
-  /// What a backslash in quotes means.
+  /// The meaning of a backslash in quotes.
   enum Backslash {
     /// The next character stands for itself, as in a quoted string (RFC 9110 §5.6.4).
     case escapes
