@@ -383,11 +383,19 @@ struct ChangeLog {
         previous = entry
       }
       length = UInt64(end - bytes.startIndex)
-      if entries.isEmpty {
-        isDamaged = !bytes.isEmpty && bytes.first != 0 && !bytes.starts(with: mark)
-      }
+      if entries.isEmpty { isDamaged = !Self.isTornBeginning(bytes) }
       if isDamaged { found.damaged = bytes }
     }
+
+    /// Returns whether a crash may have left this of the first entry: nothing, its first bytes, or a whole block that
+    /// was never written.
+    private static func isTornBeginning(_ bytes: Data) -> Bool {
+      bytes.starts(with: mark) || mark.starts(with: bytes)
+        || bytes.prefix(blockSize).allSatisfy { $0 == 0 }
+    }
+
+    /// The smallest unit that a disk writes.
+    private static let blockSize = 512
 
     /// Returns whether a crash may have done what is between two entries: it tears nothing but what was written last,
     /// of which nothing was answered. Of a group it may leave any part.

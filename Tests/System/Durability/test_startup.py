@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -332,15 +333,30 @@ def test_damage_within_the_log_costs_one_timer(crashed, tmp_path, where):
     assert lasting(found["three"]) == lasting(after[2])
 
 
-def test_a_log_that_is_no_log(crashed, tmp_path):
-    """Nonsense in place of the log: the files count, and it is told."""
+@pytest.mark.parametrize("first", [b"", bytes(1), bytes(511), b"{", b"{\"files\":"])
+def test_a_log_that_is_no_log(crashed, tmp_path, first):
+    """Nonsense in place of the log, however it begins: the files count, and it is told."""
     _, _, _, before, _ = crashed
+    nonsense = random.Random(5000).randbytes(5000)
 
-    found, said, _ = found_with(crashed, os.urandom(5000), tmp_path / "data")
+    found, said, _ = found_with(crashed, first + b"\xee" + nonsense, tmp_path / "data")
 
     assert {name: lasting(state) for name, state in found.items()} == {
         name: lasting(state) for name, state in before.items()}
     assert any(" error " in line and "log" in line for line in said.splitlines()), "nobody was told"
+
+
+@pytest.mark.parametrize("torn", [b"", b"{\"fil", bytes(300), bytes(512) + b"\xee" * 100])
+def test_a_log_whose_first_entry_was_torn(crashed, tmp_path, torn):
+    """A crash in the first write of a log leaves a part of it, or a block of zeros: nothing answered is missing."""
+    _, _, _, before, _ = crashed
+
+    found, said, faults = found_with(crashed, torn, tmp_path / "data")
+
+    assert {name: lasting(state) for name, state in found.items()} == {
+        name: lasting(state) for name, state in before.items()}
+    assert faults == []
+    assert " error " not in said
 
 
 # Edits from outside
