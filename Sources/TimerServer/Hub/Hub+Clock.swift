@@ -6,12 +6,9 @@ import TimerProtocol
 extension Hub {
   /// The server looks at the wall clock so often, also when nothing else happens.
   static let wallClockPause: Seconds = 1
-  private static let clockRecordRetry: Seconds = 10
 
   /// The wall clock minus the server clock.
   var wallOffset: Seconds { timerTable.clock.wallOffset }
-
-  func wallTime(at now: Instant) -> WallTime { timerTable.clock.wallTime(at: now) }
 
   /// The wall clock was set, or has drifted.
   mutating func updateWallOffset(to offset: Seconds, _ turn: inout Turn) {
@@ -33,21 +30,5 @@ extension Hub {
     guard milliseconds > 0 else { return "level with" }
     let length = Seconds(microseconds: milliseconds * 1_000).text
     return "\(length) s \(offset > .zero ? "ahead of" : "behind")"
-  }
-
-  // MARK: On the disk
-
-  /// Stores the clocks' readings if the disk has another offset. After a restart of the machine they tell how much time
-  /// has passed since changes made before the clock was set.
-  mutating func storeClockIfDue(_ turn: inout Turn) {
-    guard timerTable.isClockDue else { return }
-    turn.actions.writes.append(timerTable.makeClockWrite(at: turn.now))
-  }
-
-  /// The disk refused a write, which may have been that one. The next change takes the clocks along; where none
-  /// comes they are written by themselves a little later.
-  mutating func retryClockRecord(at now: Instant) {
-    guard timerTable.isClockDue else { return }
-    deadlines.set(.clockRecord, now + Self.clockRecordRetry)
   }
 }

@@ -12,7 +12,7 @@ extension Hub {
       return answer(probe, request, id, &turn)
     }
     if let refusal = options.access.refusal(of: request) {
-      return refuse(refusal, to: id, &turn)
+      return rejectAccess(refusal, to: id, &turn)
     }
     let reading = RequestCost.reading(request.body.count)
     guard httpBudgets.consume(for: request.peerNetwork, cost: reading, at: turn.now) else {
@@ -21,7 +21,7 @@ extension Hub {
         "more than \(options.httpRequests.perSecond) requests a second from your address; wait a second, and send fewer"
       )
       turn.actions.refusals.append(.addressRate)
-      return refuse(error, id, &turn)
+      return respondError(error, to: id, &turn)
     }
     if let answer = options.access.preflight(request) {
       turn.actions.transport.append(.respond(answer, to: id))
@@ -29,7 +29,7 @@ extension Hub {
     }
     let route = Result<HTTPRoute, HTTPRoute.Refusal>(
       request, allowsGet: options.allowsGet, history: history)
-    guard let grant = grant(request, id, &turn) else { return }
+    guard let grant = grantOrRefuse(request, id, &turn) else { return }
     do throws(ErrorReply) {
       guard payers.consume(for: Payer(grant, request), cost: reading, at: turn.now) else {
         turn.actions.refusals.append(.sharedRate)
@@ -37,12 +37,12 @@ extension Hub {
       }
       try answer(route, request, grant, id, &turn)
     } catch {
-      refuse(error, id, &turn)
+      respondError(error, to: id, &turn)
     }
   }
 
   /// The sender's grant; nil if the request was answered with an error for its token.
-  private mutating func grant(
+  private mutating func grantOrRefuse(
     _ request: HTTPRequest, _ id: HTTPRequestID, _ turn: inout Turn
   ) -> Grant? {
     do throws(ErrorReply) {
@@ -81,12 +81,14 @@ extension Hub {
     case .failure(let refusal):
       counters.messagesReceived += 1
       counters.refusals[refusal.error.code, default: 0] += 1
-      let timer = refusal.timer.flatMap { grant.shows($0) ? reading($0, at: turn.now) : nil }
+      let timer = refusal.timer.flatMap {
+        grant.shows($0) ? timerTable.reading($0, at: turn.now) : nil
+      }
       turn.actions.transport.append(.respond(refusal.response(timer: timer), to: id))
     }
   }
 
-  private mutating func refuse(
+  private mutating func rejectAccess(
     _ refusal: AccessRefusal, to id: HTTPRequestID, _ turn: inout Turn
   ) {
     counters.refusals[.forbidden, default: 0] += 1
@@ -94,19 +96,11 @@ extension Hub {
     turn.actions.transport.append(.respond(refusal.response, to: id))
   }
 
-  private mutating func refuse(
-    _ error: ErrorReply, _ id: HTTPRequestID, _ turn: inout Turn
+  private mutating func respondError(
+    _ error: ErrorReply, to id: HTTPRequestID, _ turn: inout Turn
   ) {
     count(error.code, &turn)
     respond(.refused(.none, error, timer: nil), to: id, &turn)
-  }
-
-  /// Counts what a request costs beside being read.
-  private mutating func charge(
-    _ cost: Int, _ request: HTTPRequest, _ grant: Grant, at now: Instant
-  ) {
-    httpBudgets.charge(cost, to: request.peerNetwork, at: now)
-    payers.charge(cost, to: Payer(grant, request), at: now)
   }
 
   /// Makes a change by URL alone. It needs a token, so that a page can't guess the URL. Requests from another site's
@@ -116,7 +110,7 @@ extension Hub {
     _ turn: inout Turn
   ) throws(ErrorReply) {
     if let refusal = options.access.refusal(ofChangeByGet: request) {
-      return refuse(refusal, to: id, &turn)
+      return rejectAccess(refusal, to: id, &turn)
     }
     guard grant.token != nil else {
       throw ErrorReply(
@@ -144,60 +138,6 @@ extension Hub {
       answerQuery(message, request, grant, id, &turn)
     }
   }
-
-  /// Answers what changes nothing.
-  mutating func answerQuery(
-    _ message: ClientMessage, _ request: HTTPRequest, _ grant: Grant, _ id: HTTPRequestID,
-    _ turn: inout Turn
-  ) {
-    let expected = cost(of: message.request, in: grant.scope)
-    var cost = expected
-    do {
-      let outcome = try outcome(of: message.request, as: grant, receivedAt: turn.now, at: turn.now)
-      if case .timer(let reading) = outcome, isNoNewer(reading, than: request) {
-        let answer = HTTPResponse(status: 304, headers: [Self.revalidated, entityTag(of: reading)])
-        turn.actions.transport.append(.respond(answer, to: id))
-      } else {
-        cost = RequestCost.writing(
-          respond(.accepted(message.tag, outcome), to: id, caching: Self.revalidated, &turn))
-      }
-    } catch {
-      count(error.code, &turn)
-      if error.code == .unknownTimer, HTTPRoute.looksLikeChangeByGet(request) {
-        turn.actions.refusals.append(.getNotAllowed)
-      }
-      respond(.refused(message.tag, error, timer: nil), to: id, &turn)
-    }
-    charge(cost - expected, request, grant, at: turn.now)
-    spend(max(cost, expected), at: turn.now)
-  }
-
-  /// Answers, and gives the bytes of the body.
-  @discardableResult
-  func respond(
-    _ message: ServerMessage, to id: HTTPRequestID, caching: HTTPHeader = notStored,
-    _ turn: inout Turn
-  ) -> Int {
-    var response = HTTPResponse(status: 200, headers: [caching], body: message.text)
-    switch message {
-    case .accepted(_, .timer(let reading)): response.headers.append(entityTag(of: reading))
-    case .refused(_, let error, let timer):
-      response.status = error.code.httpStatus
-      if let timer { response.headers.append(entityTag(of: timer)) }
-      if error.code == .rateLimited { response.headers.append(HTTPHeader("Retry-After", "1")) }
-      if error.code == .unauthorized {
-        response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
-      }
-    default: break
-    }
-    turn.actions.transport.append(.respond(response, to: id))
-    return response.body.count
-  }
-
-  /// A state is right for an instant only; a validator may be kept, the body not be reused unasked.
-  private static let revalidated = HTTPHeader("Cache-Control", "no-cache")
-  /// The result of a change, and an error, must not be shared by caches.
-  static let notStored = HTTPHeader("Cache-Control", "no-store")
 
   // MARK: The server itself
 
@@ -254,26 +194,6 @@ extension Hub {
     return HTTPResponse(status: 200, headers: [Self.notStored], body: body)
   }
 
-  /// Answers a request for a QR code.
-  mutating func answerQRCode(
-    _ text: QRText, _ id: HTTPRequestID, _ turn: inout Turn
-  ) {
-    turn.actions.transport.append(.respond(picture(of: text, at: turn.now), to: id))
-  }
-
-  private mutating func picture(of text: QRText, at now: Instant) -> HTTPResponse {
-    var picture = qrCodeCache.picture(of: text)
-    if picture == nil, let code = QRCode(text) {
-      let svg = code.svg
-      qrCodeCache.insert(svg, of: text)
-      spend(RequestCost.qrCode(text), at: now)
-      picture = svg
-    }
-    guard let picture else { return HTTPResponse(status: 500) }
-    return HTTPResponse(
-      status: 200, contentType: "image/svg+xml", headers: [Self.notStored], body: picture)
-  }
-
   private func readiness(isBare: Bool) -> HTTPResponse {
     guard case .no = stopping else {
       return HTTPResponse(
@@ -291,25 +211,9 @@ extension Hub {
   private var metrics: HTTPResponse {
     let text = MetricsText(
       counters, transport, connections: sessions.count, timers: timerTable.latestCount,
-      running: running.count, wallOffset: wallOffset)
+      running: ticks.running.count, wallOffset: wallOffset)
     return HTTPResponse(
       status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8",
       headers: [Self.notStored], body: Array(text.text.utf8))
-  }
-
-  // MARK: Entity tags
-
-  private func entityTag(of reading: TimerReading) -> HTTPHeader {
-    HTTPHeader("ETag", StateTag(history: history, revision: reading.timer.revision).text)
-  }
-
-  /// Whether the client has this state, and nothing but a change makes it another: a running timer's time passes under
-  /// one revision.
-  private func isNoNewer(_ reading: TimerReading, than request: HTTPRequest) -> Bool {
-    guard !reading.timer.isRunning, let tags = request.headers["if-none-match"] else {
-      return false
-    }
-    return tags == "*"
-      || StateTag.list(tags).contains { $0.isOf(history) && $0.revision == reading.timer.revision }
   }
 }

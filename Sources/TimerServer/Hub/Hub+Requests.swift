@@ -21,7 +21,7 @@ extension Hub {
       default: preconditionFailure("asked only for what changes timers")
       }
     } catch {
-      refuse(message.tag, error, by: requester, &turn)
+      refuseWhenDurable(message.tag, error, by: requester, &turn)
     }
   }
 
@@ -49,7 +49,7 @@ extension Hub {
     }
   }
 
-  private mutating func refuse(
+  private mutating func refuseWhenDurable(
     _ tag: ReplyTag, _ postponed: Postponed, by requester: Requester, _ turn: inout Turn
   ) {
     guard let ticket = postponed.ticket else {

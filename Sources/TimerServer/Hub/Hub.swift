@@ -18,7 +18,7 @@ struct Hub {
   var handshakeBudgets: AddressBudgets
   /// Costly work that waits.
   var workQueue: FairWorkQueue<Job>
-  var tickCache = TickCache()
+  var ticks = TickSchedule()
   var qrCodeCache = QRCodeCache()
   var sessions: [ConnectionID: Session] = [:]
   /// Connections that are not read for now.
@@ -33,7 +33,6 @@ struct Hub {
   var counters = Counters()
   /// The transport's figures, as of the last HTTP request.
   var transport = TransportCounters()
-  var running: Set<TimerID> = []
   /// Timers that have been running since before this start, without a change.
   var unchangedSinceStart: Set<TimerID> = []
   var stopping = Stopping.no
@@ -50,9 +49,8 @@ struct Hub {
   var tokens: TokenTable?
   private var armed: Instant?
 
-  /// Everything that can be due.
+  /// Everything that can be due, beside ticks and zeros.
   enum Deadline: Hashable {
-    case tick(GroupID)
     /// Costly work may go on.
     case queuedWork
     /// The next token ends.
@@ -95,7 +93,7 @@ struct Hub {
     for record in contents.timers {
       restore(record.timer.id, &turn)
     }
-    unchangedSinceStart = running
+    unchangedSinceStart = ticks.running
     tokens = options.tokens
     scheduleTokenEnd(at: turn.now)
     storeClockIfDue(&turn)
@@ -112,6 +110,7 @@ struct Hub {
       for report in reports {
         complete(report, &turn)
         finishReplacement(report.ticket, &turn)
+        if case .storing(let last) = stopping, report.ticket >= last { finishStopping(&turn) }
       }
       resumeReading(&turn)
     case .disk(.external(let changes)):
@@ -146,24 +145,26 @@ struct Hub {
     var crossingsLeft = Self.crossingsAtOnce
     while true {
       let zero = crossingsLeft > 0 ? nextZero : nil
-      if let zero, zero <= turn.now, zero <= deadlines.first ?? zero,
+      let tick = ticks.next
+      if let zero, zero <= turn.now, zero <= tick ?? zero, zero <= deadlines.first ?? zero,
         let due = zeros.popDue(at: turn.now)
       {
         crossingsLeft -= 1
         crossZero(due.key, &turn)
+      } else if let tick, tick <= deadlines.first ?? tick,
+        let (group, due) = ticks.popDue(at: turn.now)
+      {
+        broadcastTick(to: group, due: due, &turn)
       } else if let due = deadlines.popDue(at: turn.now) {
-        perform(due.key, due: due.instant, &turn)
+        perform(due.key, &turn)
       } else {
         return
       }
     }
   }
 
-  private mutating func perform(
-    _ deadline: Deadline, due: Instant, _ turn: inout Turn
-  ) {
+  private mutating func perform(_ deadline: Deadline, _ turn: inout Turn) {
     switch deadline {
-    case .tick(let group): tick(group, due: due, &turn)
     case .queuedWork: runQueuedWork(&turn)
     case .tokenEnd: enforceTokens(&turn)
     // The server has looked before it handed this over.
@@ -190,7 +191,7 @@ struct Hub {
 
   /// When something is due next.
   var nextDeadline: Instant? {
-    [deadlines.first, nextZero].compactMap(\.self).min()
+    [deadlines.first, ticks.next, nextZero].compactMap(\.self).min()
   }
 
   private mutating func rearm(_ turn: inout Turn) {
@@ -232,105 +233,5 @@ struct Hub {
     deadlines.remove(.wallClock)
     refuseQueuedWork(&turn)
     turn.actions.transport.append(.stop)
-  }
-}
-
-/// The hub's settings.
-public struct HubOptions: Sendable {
-  /// Names the program in `hello`, as in `timersync/1.0.0`.
-  public var serverName = "timersync/\(Version.text)"
-  /// New at each start.
-  public var epoch: String
-  /// The role of a visitor without a token; nil: full control until there are tokens, nothing from then on.
-  public var anonymousRole: Role?
-  /// nil when there is no file of tokens.
-  var tokens: TokenTable?
-  public var timersMax = 10_000
-  public var subscriptionsMax = 1_000
-  /// Requests a second on one connection.
-  var requests = RequestBudget.Limits()
-  /// Requests a second by HTTP of one address.
-  var httpRequests = RequestBudget.Limits()
-  /// Requests a second of one token, or of all visitors of one address, over all connections.
-  var sharedRequests: RequestBudget.Limits { requests.times(10) }
-  /// The limit on one address' handshakes and wrong tokens; high enough for thousands of screens that reconnect at
-  /// once.
-  var handshakes: RequestBudget.Limits {
-    RequestBudget.Limits(perSecond: max(10_000, sharedRequests.perSecond))
-  }
-  /// Ticks of single timers a second on channels that one token, or the visitors of one address, have opened.
-  var ticksMax = 20_000
-  /// Replies that one connection may wait for; with so many it is not read until half of them are out.
-  public var repliesMax = 64
-  /// The number of changes that may wait for the disk in all. At the limit, connections that request another one are
-  /// not read until half of them are durable.
-  public var pendingMax = 4_096
-  public var titleBytesMax = TimerLimits.titleBytesMax
-  public var warningsMax = TimerLimits.warningsMax
-  /// True if a GET may change a timer, for button boxes that can only open a URL.
-  public var allowsGet = false
-  /// How long a stopping server waits for its disk.
-  var shutdownFlushTimeout: Seconds = 2
-  /// The rules for hosts and origins.
-  public var access = AccessRules()
-
-  public init(epoch: String) {
-    self.epoch = epoch
-  }
-}
-
-/// Counts for the metrics.
-struct Counters: Equatable {
-  var messagesReceived = 0
-  var changesMade = 0
-  var refusals: [ErrorCode: Int] = [:]
-  var broadcasts = 0
-  var connectionsOpened = 0
-  var wrongTokens = 0
-  var closedConnections: [CloseReason: Int] = [:]
-  var readingPauses = 0
-  var clockSteps = 0
-}
-
-/// Crossings of zero that happened while the server was down. Clients that connect soon after the start receive them.
-struct LateEnds {
-  let startedAt: Instant
-  private var ends: [TimerID: [Instant]] = [:]
-
-  /// How long after the start new connections receive late ends.
-  static let replayWindow: Seconds = 60
-
-  init(startedAt: Instant) {
-    self.startedAt = startedAt
-  }
-
-  mutating func add(_ id: TimerID, endedAt: Instant) {
-    let known = ends[id] ?? []
-    guard !known.contains(endedAt) else { return }
-    ends[id] = (known + [endedAt]).suffix(TimerEnd.kept)
-  }
-
-  /// Removes the ends of a removed timer.
-  mutating func remove(_ id: TimerID) {
-    ends[id] = nil
-  }
-
-  /// The ends of the selected timers, sorted by name. The cost grows with the selection: after a restart all clients
-  /// ask at once, most of them for one timer each.
-  func among(
-    _ selection: TimerSelection, at now: Instant
-  ) -> [(id: TimerID, ends: [Instant])] {
-    guard !ends.isEmpty, isWithinReplayWindow(now) else { return [] }
-    let ids =
-      switch selection {
-      case .all: Set(ends.keys)
-      case .timers(let ids): Set(ids).filter { ends[$0] != nil }
-      }
-    return ids.sorted().map { (id: $0, ends: ends[$0] ?? []) }
-  }
-
-  /// Returns whether new connections still receive late ends.
-  func isWithinReplayWindow(_ now: Instant) -> Bool {
-    now < startedAt + Self.replayWindow
   }
 }

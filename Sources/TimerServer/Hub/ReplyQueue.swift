@@ -6,6 +6,10 @@ struct ReplyQueue {
   private var entries: [Entry] = []
   /// The place of the first entry; places count up in the life of a connection.
   private var firstPlace = 0
+  /// True if the next reply waits for its turn among costly work.
+  var waitsForTurn = false
+  /// True if the queue of costly work has a job for these replies, even if the reply has been sent meanwhile.
+  var hasJob = false
 
   enum Entry {
     /// Waits for the disk.

@@ -79,6 +79,32 @@ def test_every_step_of_a_change_is_in_the_code():
         assert re.search(rf"\b{name}\(", text), function
 
 
+def hub_files() -> list[str]:
+    """The files of the hub in the order of the architecture's table, the step that comes first at the top."""
+    steps = {"event", "request", "change", "publish", "shared"}
+    table = [row for row in rows(ARCHITECTURE.read_text()) if row[0] in steps]
+    return [name for row in table for name in re.findall(r"`(Hub[^`]*\.swift)`", row[1])]
+
+
+def test_the_hub_calls_in_one_direction():
+    """A file of the hub calls no function of a file above it, and the table names every file."""
+    folder = REPOSITORY / "Sources/TimerServer/Hub"
+    order = hub_files()
+    texts = {name: re.sub(r"//.*|\bcase \w+\(", "", (folder / name).read_text()) for name in order}
+    homes: dict[str, set[int]] = {}
+    for place, name in enumerate(order):
+        for function in re.findall(r"\bfunc (\w+)", texts[name]):
+            homes.setdefault(function, set()).add(place)
+
+    extensions = {path.name for path in folder.glob("*.swift") if "extension Hub {" in path.read_text()}
+    assert extensions | {"Hub.swift"} == set(order)
+    assert {function: places for function, places in homes.items() if len(places) > 1} == {}
+    calls = {(name, function) for name in order for function in homes
+             if re.search(rf"(?<![\w.]){function}\(", re.sub(rf"\bfunc {function}\b", "", texts[name]))}
+    assert len(calls) > 100
+    assert {(name, function) for name, function in calls if order.index(name) > min(homes[function])} == set()
+
+
 def test_functions_that_prose_names_exist():
     """`Type.function` anywhere in the architecture and the decisions."""
     text = "\n".join(sources().values())

@@ -427,12 +427,12 @@ import WebSocketTransport
     let ids = (0..<5_000).compactMap { TimerID("t\($0)") }
 
     for (revision, id) in ids.enumerated() {
-      session.subscribe(.timers([id]), interval: 0)
-      session.unsubscribe(.timers([id]), at: revision)
+      session.subscriptions.add(.timers([id]), interval: 0)
+      session.subscriptions.remove(.timers([id]), at: revision)
     }
 
     let kept = ids.indices.filter {
-      session.deliveredRevision(of: ids[$0], published: 9_999) == $0
+      session.subscriptions.deliveredRevision(of: ids[$0], published: 9_999) == $0
     }
     #expect((1_000...2_000).contains(kept.count))
     #expect(kept == Array(ids.indices.suffix(kept.count)))
