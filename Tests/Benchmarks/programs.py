@@ -11,6 +11,7 @@ SOURCES = {
     "bare": (["bare.c"], ["-lcrypto"]),
     "crowd": (["crowd.c", "client.c", "publisher.c", "samples.c", "usage.c"], []),
     "load": (["load.c", "samples.c"], []),
+    "tls_crowd": (["tls_crowd.c"], ["-lssl", "-lcrypto"]),
 }
 
 
