@@ -82,22 +82,3 @@ public struct TransportOptions: Sendable {
   var handshakeMilliseconds: UInt64 { UInt64(min(max(0.01, handshakeSeconds), 1e9) * 1_000) }
   var drainMicroseconds: Int64 { Int64(min(max(0, drainSeconds), 1e9) * 1_000_000) }
 }
-
-/// One file of the page, held in memory.
-public struct StaticFile: Sendable, Equatable {
-  public var contentType: String
-  public var body: [UInt8]
-  /// With its quotes, as it goes out.
-  public var entityTag: String
-
-  public init(contentType: String, body: [UInt8], entityTag: String) {
-    self.contentType = contentType
-    self.body = body
-    self.entityTag = entityTag
-  }
-}
-
-/// The severity of a line in the transport's log.
-public enum TransportLogLevel: Sendable {
-  case error, warning, info, debug
-}
