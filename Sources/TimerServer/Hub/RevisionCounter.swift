@@ -72,8 +72,6 @@ struct RevisionCounter {
 }
 
 extension IdempotencyRecord {
-  /// How long an idempotency key is remembered.
-  static let retention: Seconds = 600
   /// So many of one timer are kept in its file.
   private static let perTimerMax = 24
 

@@ -1,5 +1,5 @@
 import Foundation
-import TimerCore
+package import TimerCore
 
 /// A change that was made under a name of its own, wherever its timer has gone since.
 public struct IdempotencyEntry: Codable, Hashable, Sendable {
@@ -27,6 +27,11 @@ extension IdempotencyEntry {
   }
 }
 
+extension IdempotencyRecord {
+  /// How long an idempotency key is remembered.
+  package static let retention: Seconds = 600
+}
+
 /// The named changes of the last ten minutes, over all timers.
 ///
 /// While changes are in the log, the log has them; before it is emptied they are written to a file.
@@ -35,7 +40,6 @@ struct IdempotencyFile {
   private(set) var isDirty = false
 
   static let fileName = FileName(".requests")
-  private static let retention = 600.0
   private static let requestsMax = 8192
 
   mutating func record(_ write: TimerWrite) {
@@ -78,7 +82,7 @@ struct IdempotencyFile {
   }
 
   private mutating func prune() {
-    let oldest = (requests.map(\.at).max() ?? 0) - Self.retention
+    let oldest = (requests.map(\.at).max() ?? 0) - IdempotencyRecord.retention.inSeconds
     requests = FairShare.newest(
       of: requests.filter { $0.at >= oldest }, atMost: Self.requestsMax, by: \.owner)
   }
