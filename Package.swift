@@ -38,25 +38,27 @@ let package = Package(
     .target(name: "CLLHTTP"),
 
     // The modules, from the inside out. An import that is not listed here does not build.
+    .target(name: "SharedAlgorithms", swiftSettings: strictSettings),
     .target(name: "TimerCore", swiftSettings: strictSettings),
     .target(name: "JSONText", dependencies: ["TimerCore"], swiftSettings: strictSettings),
     .target(
-      name: "TimerProtocol", dependencies: ["TimerCore", "JSONText"], swiftSettings: strictSettings),
+      name: "TimerProtocol", dependencies: ["TimerCore", "JSONText", "SharedAlgorithms"],
+      swiftSettings: strictSettings),
     .target(
-      name: "TimerStorage", dependencies: ["TimerCore", "JSONText", "CFiles"],
+      name: "TimerStorage", dependencies: ["TimerCore", "JSONText", "SharedAlgorithms", "CFiles"],
       swiftSettings: strictSettings),
     .target(
       name: "PersistableTimer", dependencies: ["TimerCore", "TimerStorage"],
       swiftSettings: strictSettings),
     .target(
       name: "WebSocketTransport",
-      dependencies: ["CLibwebsockets", "CLibuv", "CLLHTTP", "CLibssl"],
+      dependencies: ["SharedAlgorithms", "CLibwebsockets", "CLibuv", "CLLHTTP", "CLibssl"],
       swiftSettings: strictSettings),
     .target(
       name: "TimerServer",
       dependencies: [
-        "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport", "CLibcrypto",
-        "CLibqrencode", "CFiles",
+        "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport", "SharedAlgorithms",
+        "CLibcrypto", "CLibqrencode", "CFiles",
       ],
       swiftSettings: strictSettings),
     .executableTarget(
@@ -71,7 +73,12 @@ let package = Package(
       name: "EmbedPagePlugin", capability: .buildTool(), dependencies: ["EmbedPage"],
       path: "Sources/EmbedPagePlugin"),
 
-    // Tests, one target for each module.
+    // Tests, one target for each module, and what several of them use.
+    .target(name: "TestSupport", path: "Tests/Unit/TestSupport", swiftSettings: testSettings),
+    .testTarget(
+      name: "SharedAlgorithmsTests", dependencies: ["SharedAlgorithms", "TestSupport"],
+      path: "Tests/Unit/SharedAlgorithmsTests",
+      swiftSettings: testSettings),
     .testTarget(
       name: "TimerCoreTests", dependencies: ["TimerCore"], path: "Tests/Unit/TimerCoreTests",
       swiftSettings: testSettings),
@@ -97,10 +104,11 @@ let package = Package(
       name: "TimerServerTests",
       dependencies: [
         "TimerServer", "TimerCore", "TimerProtocol", "TimerStorage", "WebSocketTransport",
+        "TestSupport",
       ], path: "Tests/Unit/TimerServerTests",
       swiftSettings: testSettings),
     .testTarget(
-      name: "WebSocketTransportTests", dependencies: ["WebSocketTransport"],
+      name: "WebSocketTransportTests", dependencies: ["WebSocketTransport", "TestSupport"],
       path: "Tests/Unit/WebSocketTransportTests",
       swiftSettings: testSettings),
     .executableTarget(

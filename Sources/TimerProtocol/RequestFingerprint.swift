@@ -1,4 +1,5 @@
 import JSONText
+import SharedAlgorithms
 import TimerCore
 
 /// A hash of a change: two requests that differ in anything but their keys have different ones.
@@ -13,9 +14,8 @@ public struct RequestFingerprint: Hashable, Sendable {
   }
 
   fileprivate init(of bytes: [UInt8]) {
-    // FNV-1a of 64 bits. Forging a collision gains nothing: it fools only the owner of both requests.
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    // Forging a collision gains nothing: it fools only the owner of both requests.
+    let hash = FNV1a(bytes).value
     value = Int((hash ^ (hash >> 53)) & (1 << 53 - 1))
   }
 }

@@ -184,9 +184,9 @@ FILES_SAFE static inline unsigned long long files_folder_digest(
     if (strcmp(entry->d_name + length - ending_length, ending)) continue;
     struct stat status;
     if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
-    unsigned long long name = 0xcbf29ce484222325ull;
+    unsigned long long name = 0;
     for (const char *byte = entry->d_name; *byte; byte++) {
-      name = (name ^ (unsigned char)*byte) * 0x100000001b3ull;
+      name = files_mixed(name ^ (unsigned char)*byte);
     }
     name = files_mixed(name ^ status.st_ino);
     name = files_mixed(name ^ (unsigned long long)status.st_size);

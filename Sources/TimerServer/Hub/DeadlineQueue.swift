@@ -1,74 +1,36 @@
+import SharedAlgorithms
 import TimerCore
 
 /// Instants at which something is due, each under a key: a heap, so that what is far off costs nothing.
 struct DeadlineQueue<Key: Hashable> {
-  private var heap: [Entry] = []
-  private var places: [Key: Int] = [:]
-
-  private struct Entry {
-    let key: Key
-    let instant: Instant
-  }
+  private var heap = BinaryHeap<Instant, Key>()
+  private var indices: [Key: Int] = [:]
 
   /// The earliest instant of all.
   var first: Instant? {
-    heap.first?.instant
+    heap.first?.due
   }
 
   /// Sets or moves the deadline of a key; nil takes it away.
   mutating func set(_ key: Key, _ instant: Instant?) {
     guard let instant else { return remove(key) }
-    if let place = places[key] {
-      guard heap[place].instant != instant else { return }
-      heap[place] = Entry(key: key, instant: instant)
-      restoreOrder(from: place)
+    if let index = indices[key] {
+      guard heap[index].due != instant else { return }
+      heap.move(at: index, to: instant) { indices[$0] = $1 }
     } else {
-      heap.append(Entry(key: key, instant: instant))
-      places[key] = heap.count - 1
-      restoreOrder(from: heap.count - 1)
+      heap.insert(key, due: instant) { indices[$0] = $1 }
     }
   }
 
   mutating func remove(_ key: Key) {
-    guard let place = places.removeValue(forKey: key) else { return }
-    let last = heap.removeLast()
-    guard place < heap.count else { return }
-    heap[place] = last
-    places[last.key] = place
-    restoreOrder(from: place)
+    guard let index = indices.removeValue(forKey: key) else { return }
+    heap.remove(at: index) { indices[$0] = $1 }
   }
 
   /// Takes the earliest deadline that is due at `now`.
   mutating func popDue(at now: Instant) -> (key: Key, instant: Instant)? {
-    guard let entry = heap.first, entry.instant <= now else { return nil }
-    remove(entry.key)
-    return (entry.key, entry.instant)
-  }
-
-  // MARK: The heap
-
-  private mutating func restoreOrder(from start: Int) {
-    var place = start
-    while place > 0, heap[place].instant < heap[(place - 1) / 2].instant {
-      exchange(place, (place - 1) / 2)
-      place = (place - 1) / 2
-    }
-    while let child = earlierChild(of: place), heap[child].instant < heap[place].instant {
-      exchange(place, child)
-      place = child
-    }
-  }
-
-  private func earlierChild(of place: Int) -> Int? {
-    let left = 2 * place + 1
-    guard left < heap.count else { return nil }
-    let right = left + 1
-    return right < heap.count && heap[right].instant < heap[left].instant ? right : left
-  }
-
-  private mutating func exchange(_ one: Int, _ other: Int) {
-    heap.swapAt(one, other)
-    places[heap[one].key] = one
-    places[heap[other].key] = other
+    guard let entry = heap.first, entry.due <= now else { return nil }
+    remove(entry.value)
+    return (entry.value, entry.due)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SharedAlgorithms
 
 /// The name of a value's file: readable where possible, and always reversible.
 ///
@@ -37,7 +38,9 @@ public struct FileName: Sendable {
   public var key: String? {
     guard isValue else { return nil }
     let stem = String(decoding: text.utf8.dropLast(Self.ending.utf8.count), as: UTF8.self)
-    let key = stem.utf8.first == UInt8(ascii: "~") ? Self.unpacked(stem) : Self.unescaped(stem)
+    let key =
+      stem.utf8.first == UInt8(ascii: "~")
+      ? Self.unpacked(stem) : PercentEncoding.decoded(stem.utf8)
     guard let key, FileName(key: key) == self else { return nil }
     return key
   }
@@ -63,32 +66,10 @@ public struct FileName: Sendable {
       if isPlain(scalar) && !(index == 0 && scalar == ".") {
         name.unicodeScalars.append(scalar)
       } else {
-        for byte in String(Character(scalar)).utf8 { name += percent(byte) }
+        for byte in String(Character(scalar)).utf8 { name += PercentEncoding.escape(byte) }
       }
     }
     return name
-  }
-
-  private static func percent(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16, uppercase: true)
-    return "%" + (digits.count == 1 ? "0" : "") + digits
-  }
-
-  private static func unescaped(_ stem: String) -> String? {
-    var bytes: [UInt8] = []
-    var rest = Substring(stem).utf8
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard rest.count >= 2,
-        let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(escaped)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 
   private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,3 +1,5 @@
+import SharedAlgorithms
+
 /// The head of an HTTP/1 request, checked.
 ///
 /// It is read by llhttp and not by libwebsockets 4.1, which decodes the path before it can be split (`a%2Fb`
@@ -119,7 +121,7 @@ extension HTTPHead {
 
   /// The path up to its second slash; nil when it can't be decoded.
   var firstSegment: String? {
-    percentDecoded(path.dropFirst().prefix { $0 != UInt8(ascii: "/") })
+    PercentEncoding.decoded(path.dropFirst().prefix { $0 != UInt8(ascii: "/") })
   }
 
   /// The segments between the slashes, each decoded by itself; nil when one can't be.
@@ -129,7 +131,7 @@ extension HTTPHead {
     for part in path.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     {
-      guard let segment = percentDecoded(part) else { return nil }
+      guard let segment = PercentEncoding.decoded(part) else { return nil }
       segments.append(segment)
     }
     return segments

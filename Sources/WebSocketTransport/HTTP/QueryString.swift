@@ -1,3 +1,5 @@
+import SharedAlgorithms
+
 /// A query string as the pairs that it stands for, decoded as a form's is (WHATWG URL §5.1): `+` is a
 /// space, a `%` that begins no escape is itself, empty pieces are nothing.
 enum QueryString {
@@ -15,24 +17,7 @@ enum QueryString {
   }
 
   private static func decodeWord(_ word: some Collection<UInt8>) -> String? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(word.count)
-    let word = Array(word)
-    var index = 0
-    while index < word.count {
-      let byte = word[index]
-      index += 1
-      if byte == UInt8(ascii: "+") {
-        bytes.append(UInt8(ascii: " "))
-      } else if byte == UInt8(ascii: "%"), index + 1 < word.count,
-        let high = hexadecimalValue(word[index]), let low = hexadecimalValue(word[index + 1])
-      {
-        bytes.append(high << 4 | low)
-        index += 2
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return validUTF8(bytes)
+    let spaced = word.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    return PercentEncoding.decoded(spaced, strayPercent: .kept)
   }
 }

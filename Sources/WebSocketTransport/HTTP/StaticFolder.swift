@@ -1,4 +1,5 @@
 import Foundation
+import SharedAlgorithms
 
 extension StaticFile {
   /// Creates a file with the content type of its extension, and with an entity tag made from its contents.
@@ -6,7 +7,7 @@ extension StaticFile {
     let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
     self.init(
       contentType: Self.contentTypes[ending] ?? "application/octet-stream", body: body,
-      entityTag: "\"\(String(Self.fingerprint(body), radix: 16))\"")
+      entityTag: "\"\(String(FNV1a(body).value, radix: 16))\"")
   }
 
   /// Every file below a folder, by its URL path; hidden ones are left out.
@@ -32,9 +33,4 @@ extension StaticFile {
     "ico": "image/x-icon", "txt": "text/plain; charset=utf-8", "md": "text/markdown; charset=utf-8",
     "woff2": "font/woff2", "mp3": "audio/mpeg", "wav": "audio/wav",
   ]
-
-  /// FNV-1a, which detects changes and is no protection against forgery.
-  private static func fingerprint(_ body: [UInt8]) -> UInt64 {
-    body.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-  }
 }

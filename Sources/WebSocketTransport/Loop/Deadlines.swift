@@ -1,4 +1,6 @@
-/// Instants at which something is to be looked at, the earliest first: a binary heap.
+import SharedAlgorithms
+
+/// Instants at which something is to be checked, the earliest first.
 struct Deadlines {
   enum Subject {
     /// A connection has to be checked for signs of life.
@@ -15,33 +17,16 @@ struct Deadlines {
     case acceptCheck
   }
 
-  private var heap: [(due: UInt64, subject: Subject)] = []
+  private var heap = BinaryHeap<UInt64, Subject>()
 
   var earliest: UInt64? { heap.first?.due }
 
   mutating func add(_ subject: Subject, atMilliseconds due: UInt64) {
-    heap.append((due, subject))
-    var child = heap.count - 1
-    while child > 0, heap[child].due < heap[(child - 1) / 2].due {
-      heap.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
+    heap.insert(subject, due: due)
   }
 
   /// Takes out the earliest, if it is due.
   mutating func popDue(atMilliseconds now: UInt64) -> Subject? {
-    guard let first = heap.first, first.due <= now else { return nil }
-    let last = heap.removeLast()
-    guard !heap.isEmpty else { return first.subject }
-    heap[0] = last
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < heap.count && heap[child].due < heap[least].due { least = child }
-      if least == parent { return first.subject }
-      heap.swapAt(parent, least)
-      parent = least
-    }
+    heap.popDue(at: now)?.value
   }
 }

@@ -239,7 +239,8 @@ extension ServiceLoop: WebSocketListener {
     guard isLast else { return }
     let isOfPieces = connection.incoming.count > piece.count
     // libwebsockets checks each piece, but not that the last character is whole when an empty one ends it.
-    guard isBinary || !isOfPieces || validUTF8(connection.incoming) != nil else {
+    guard isBinary || !isOfPieces || String(validating: connection.incoming, as: UTF8.self) != nil
+    else {
       return refuse(connection, .invalidPayload, reason: "messages must be UTF-8")
     }
     connection.waitsForWriteable = isOfPieces

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
-@testable import WebSocketTransport
+@testable import SharedAlgorithms
 
 @Suite struct `Percent decoding` {
-  private func decoded(_ text: String) -> String? { percentDecoded(Array(text.utf8)) }
+  private func decoded(_ text: String) -> String? { PercentEncoding.decoded(Array(text.utf8)) }
 
   @Test(arguments: ["", "a", "/a/b?c=d&e", "a+b", "é€😀", "\u{0}", "-._~", "A b"])
   func `leaves a text without escapes as it is`(_ text: String) {
@@ -54,8 +55,8 @@ import Testing
 
   @Test func `refuses raw bytes that are no UTF-8`() {
     for bytes: [UInt8] in [[0xff], [0xc3], [0x41, 0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80]] {
-      #expect(percentDecoded(bytes) == nil)
-      #expect(percentDecoded(bytes + Array("%41".utf8)) == nil)
+      #expect(PercentEncoding.decoded(bytes) == nil)
+      #expect(PercentEncoding.decoded(bytes + Array("%41".utf8)) == nil)
     }
   }
 
@@ -95,7 +96,30 @@ import Testing
       let isLetter = (0x41...0x46).contains(byte)
       let place = digits.firstIndex(of: isLetter ? byte | 0x20 : byte)
 
-      #expect(hexadecimalValue(byte) == place.map { UInt8($0) })
+      #expect(PercentEncoding.hexadecimalValue(byte) == place.map { UInt8($0) })
+    }
+  }
+}
+
+@Suite struct `A percent that begins no escape` {
+  @Test(arguments: ["%", "%4", "%zz", "a%", "100%!", "%+1"])
+  func `stands for itself where it is kept`(_ text: String) {
+    #expect(PercentEncoding.decoded(text.utf8) == nil)
+    #expect(PercentEncoding.decoded(text.utf8, strayPercent: .kept) == text)
+  }
+
+  @Test func `does not hide an escape behind it`() {
+    #expect(PercentEncoding.decoded("%%41".utf8, strayPercent: .kept) == "%A")
+  }
+}
+
+@Suite struct `An escape` {
+  @Test func `is what it was made from`() {
+    for byte in UInt8.min...UInt8.max {
+      let escape = PercentEncoding.escape(byte)
+
+      #expect(escape.utf8.count == 3 && escape == escape.uppercased())
+      #expect(PercentEncoding.escapedByte(escape.utf8.dropFirst()) == byte)
     }
   }
 }
