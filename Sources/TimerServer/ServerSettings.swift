@@ -93,6 +93,7 @@ public struct ServerSettings: Sendable {
     options.commonHeaders = SecurityHeaders(frameAncestors: frameAncestors).headers
     options.admission = { [access] in refusals.record(access.refusal(of: $0)) }
     options.fileAdmission = { [access] in refusals.record(access.refusal(ofFile: $0)) }
+    options.serviceRefusal = { $0.response }
     options.refused = { refusals.add(.transport($0)) }
     options.answerHeaders = access.answerHeaders(isSecure: options.tls != nil)
     options.log = { level, text in log.write(LogLevel(level), text) }

@@ -66,6 +66,8 @@ public struct TransportOptions: Sendable {
   public var admission: @Sendable (Handshake) -> HTTPResponse? = { _ in nil }
   /// The same for requests for static files, by the headers of `HTTPRequest.headersKept`.
   public var fileAdmission: @Sendable ([String: String]) -> HTTPResponse? = { _ in nil }
+  /// The response to a request for a service that the transport refuses itself, in the service's format.
+  public var serviceRefusal: @Sendable (ServiceRefusal) -> HTTPResponse = { $0.plainResponse }
   /// Headers of a response beside the common ones, by the request's headers of `HTTPRequest.headersKept`.
   public var answerHeaders: (@Sendable ([String: String]) -> [HTTPHeader])?
   /// Called on the loop's thread for each rejection by the transport itself. Not called for a handshake that

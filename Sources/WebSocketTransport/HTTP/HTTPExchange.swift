@@ -168,8 +168,7 @@ final class HTTPExchange: BacklogReader {
     switch phase {
     case .reading: end()
     case .awaitingResponse:
-      answer(
-        HTTPReply.refusal(503, code: "shuttingDown", "the server is stopping", isRetryable: true))
+      answer(owner.options.serviceRefusal(.stopping))
     case .writing, .lingering, .ended: break
     }
   }
@@ -202,7 +201,9 @@ final class HTTPExchange: BacklogReader {
     }
     while phase == .reading, !stream.input.isEmpty {
       parser.consume(from: &stream.input)
-      do throws(HTTPRefusal) { try parseRequest() } catch { refuse(error.kind, error.response) }
+      do throws(HTTPRefusal) { try parseRequest() } catch {
+        refuse(error.kind, error.response(owner.options))
+      }
     }
   }
 

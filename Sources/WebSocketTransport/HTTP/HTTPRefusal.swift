@@ -13,7 +13,7 @@ enum HTTPRefusal: Error {
     }
   }
 
-  var response: HTTPResponse {
+  func response(_ options: TransportOptions) -> HTTPResponse {
     switch self {
     case .malformed(let words): HTTPReply.plain(400, "The request is malformed: \(words).")
     case .version: HTTPReply.plain(505, "This server speaks HTTP/1.1.")
@@ -21,9 +21,7 @@ enum HTTPRefusal: Error {
     case .coding: HTTPReply.plain(501, "The only supported Transfer-Encoding is chunked.")
     case .headTooLong(let bytesMax):
       HTTPReply.plain(431, "The request's head is over \(bytesMax) bytes.")
-    case .bodyTooLong(let bytesMax):
-      HTTPReply.refusal(
-        413, code: "badRequest", "the body is over \(bytesMax) bytes", isRetryable: false)
+    case .bodyTooLong(let bytesMax): options.serviceRefusal(.bodyTooLong(bytesMax: bytesMax))
     }
   }
 }

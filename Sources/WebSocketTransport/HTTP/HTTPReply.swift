@@ -26,16 +26,6 @@ enum HTTPReply {
       [HTTPHeader("Allow", methods.joined(separator: ", "))])
   }
 
-  /// A refusal in the format of the JSON API, for requests to the API.
-  static func refusal(_ status: Int, code: String, _ words: String, isRetryable: Bool)
-    -> HTTPResponse
-  {
-    let body =
-      #"{"reply":null,"ok":false,"error":{"code":"\#(code)","message":"\#(words)","#
-      + #""retryable":\#(isRetryable)}}"#
-    return HTTPResponse(status: status, headers: [notStored], body: Array(body.utf8))
-  }
-
   /// For one connection too many.
   static func busy(_ line: String) -> HTTPResponse {
     plain(503, line, [HTTPHeader("Retry-After", "5")])

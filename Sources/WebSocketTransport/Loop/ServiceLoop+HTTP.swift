@@ -101,11 +101,10 @@ extension ServiceLoop: HTTPExchangeOwner {
           peerAddress: exchange.clientAddress(of: head))))
   }
 
-  /// A request to the API gets its error in the format of the API.
+  /// A request to a service gets its error in the service's format.
   private func unreadable(_ why: String, _ isForService: Bool) -> HTTPResponse {
-    isForService
-      ? HTTPReply.refusal(400, code: "badRequest", why, isRetryable: false)
-      : HTTPReply.plain(400, "\(why.prefix(1).uppercased())\(why.dropFirst()).")
+    let refusal = ServiceRefusal.unreadable(why)
+    return isForService ? options.serviceRefusal(refusal) : refusal.plainResponse
   }
 
   func upgraded(

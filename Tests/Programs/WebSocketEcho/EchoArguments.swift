@@ -34,6 +34,13 @@ struct EchoArguments {
       headers["host"] == "elsewhere"
         ? HTTPResponse(status: 403, contentType: "text/plain", body: Array("go away".utf8)) : nil
     }
+    options.serviceRefusal = { refusal in
+      let code = refusal == .stopping ? "shuttingDown" : "badRequest"
+      let error =
+        #"{"code":"\#(code)","message":"\#(refusal.message)","retryable":\#(refusal == .stopping)}"#
+      return HTTPResponse(
+        status: refusal.status, body: Array(#"{"reply":null,"ok":false,"error":\#(error)}"#.utf8))
+    }
     var rest = arguments.dropFirst()
     while let name = rest.popFirst(), let value = rest.popFirst() { set(name, value) }
     if !certificatePath.isEmpty {

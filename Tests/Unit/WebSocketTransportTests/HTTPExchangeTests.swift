@@ -420,13 +420,14 @@ private final class TestOwner: HTTPExchangeOwner {
   }
 
   @Test func `answers what it can when the server stops`() {
+    owner.options.serviceRefusal = { HTTPResponse(status: $0.status, body: Array("\($0)".utf8)) }
     let exchange = begun()
     stream.receive(get("/") + get("/never"))
 
     exchange.stop()
 
     let output = stream.takeOutput()
-    #expect(output.hasPrefix("HTTP/1.1 503 ") && output.contains("shuttingDown"))
+    #expect(output.hasPrefix("HTTP/1.1 503 ") && output.hasSuffix("\r\n\r\nstopping"))
     #expect(output.contains("\r\nConnection: close\r\n"))
     #expect(stream.hasEndedWriting && owner.requests.count == 1)
   }

@@ -439,8 +439,8 @@ import Testing
   }
 
   @Test func `are named in the refusal`() {
-    let head = HTTPRefusal.headTooLong(bytesMax: 4_321).response
-    let body = HTTPRefusal.bodyTooLong(bytesMax: 4_321).response
+    let head = HTTPRefusal.headTooLong(bytesMax: 4_321).response(TransportOptions())
+    let body = HTTPRefusal.bodyTooLong(bytesMax: 4_321).response(TransportOptions())
 
     #expect(String(decoding: head.body, as: UTF8.self).contains("4321"))
     #expect(String(decoding: body.body, as: UTF8.self).contains("4321"))

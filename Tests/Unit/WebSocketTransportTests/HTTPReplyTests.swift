@@ -198,24 +198,6 @@ private struct ReadAnswer {
     #expect(values("Retry-After", in: answer).compactMap(Int.init).count == 1)
     #expect(words(answer) == "There are too many.\n")
   }
-
-  @Test(arguments: [true, false])
-  func `have the shape of a reply where that was asked for`(isRetryable: Bool) throws {
-    let answer = HTTPReply.refusal(
-      503, code: "shuttingDown", "the server is stopping", isRetryable: isRetryable)
-
-    #expect(answer.status == 503)
-    #expect(answer.contentType == "application/json; charset=utf-8")
-    let object = try JSONSerialization.jsonObject(with: Data(answer.body))
-    let reply = try #require(object as? [String: Any])
-    #expect(Set(reply.keys) == ["reply", "ok", "error"])
-    #expect(reply["reply"] is NSNull)
-    #expect(reply["ok"] as? Bool == false)
-    let error = try #require(reply["error"] as? [String: Any])
-    #expect(error["code"] as? String == "shuttingDown")
-    #expect(error["message"] as? String == "the server is stopping")
-    #expect(error["retryable"] as? Bool == isRetryable)
-  }
 }
 
 @Suite struct `A refusal of a request` {
@@ -228,25 +210,54 @@ private struct ReadAnswer {
   @Test func `has a kind and a status`() {
     for (refusal, kind, status) in Self.all {
       #expect(refusal.kind == kind)
-      #expect(refusal.response.status == status)
+      #expect(refusal.response(TransportOptions()).status == status)
     }
   }
 
   @Test func `says something, which nobody stores`() {
     for (refusal, _, _) in Self.all {
-      #expect(!refusal.response.body.isEmpty)
-      #expect(refusal.response.headers.contains(HTTPHeader("Cache-Control", "no-store")))
+      #expect(!refusal.response(TransportOptions()).body.isEmpty)
+      #expect(
+        refusal.response(TransportOptions()).headers.contains(
+          HTTPHeader("Cache-Control", "no-store")))
     }
   }
 
   @Test func `says what is malformed`() {
-    let body = HTTPRefusal.malformed("it has no version").response.body
+    let body = HTTPRefusal.malformed("it has no version").response(TransportOptions()).body
 
     #expect(String(decoding: body, as: UTF8.self).contains("it has no version"))
   }
 
   // RFC 9110 §15.6.2 and §10.2.1.
   @Test func `of a method says which are known`() {
-    #expect(HTTPRefusal.method.response.headers.contains { $0.name == "Allow" })
+    #expect(HTTPRefusal.method.response(TransportOptions()).headers.contains { $0.name == "Allow" })
+  }
+}
+
+@Suite struct `A refusal of a request for a service` {
+  private static let all: [(ServiceRefusal, Int, String)] = [
+    (.unreadable("the query is not UTF-8"), 400, "The query is not UTF-8.\n"),
+    (.bodyTooLong(bytesMax: 9), 413, "The body is over 9 bytes.\n"),
+    (.stopping, 503, "The server is stopping.\n"),
+  ]
+
+  @Test func `is a sentence where the service has no format`() {
+    for (refusal, status, words) in Self.all {
+      let response = TransportOptions().serviceRefusal(refusal)
+
+      #expect(response.status == status && refusal.status == status)
+      #expect(String(decoding: response.body, as: UTF8.self) == words)
+      #expect(response.headers.contains(HTTPHeader("Cache-Control", "no-store")))
+    }
+  }
+
+  @Test func `of a long body is in the format of the service`() {
+    var options = TransportOptions()
+    options.serviceRefusal = { HTTPResponse(status: $0.status, body: Array("{}".utf8)) }
+
+    let response = HTTPRefusal.bodyTooLong(bytesMax: 9).response(options)
+
+    #expect(response == HTTPResponse(status: 413, body: Array("{}".utf8)))
   }
 }

@@ -34,7 +34,7 @@ enum Reading: Equatable {
     do throws(HTTPRefusal) {
       self = .requests(try parser.read(pieces))
     } catch {
-      self = .refused(error.kind, status: error.response.status)
+      self = .refused(error.kind, status: error.response(TransportOptions()).status)
     }
   }
 
@@ -81,7 +81,7 @@ func refusedStatus(of request: String) -> Int? {
     _ = try head(of: request)
     return nil
   } catch {
-    return error.response.status
+    return error.response(TransportOptions()).status
   }
 }
 
