@@ -1,7 +1,7 @@
 /// Values with the instants at which they are due, the earliest first.
 ///
-/// Whoever has to find a value again, to move or remove it, passes a closure that is called with each value that
-/// has another index, and that index.
+/// A caller that moves or removes values keeps their indices: it passes a closure, which is called with each value
+/// that has another index, and that index.
 package struct BinaryHeap<Instant: Comparable, Value> {
   package struct Entry {
     package let due: Instant
