@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A folder of small files that change atomically and durably, many at a time.
 ///
@@ -10,34 +10,34 @@ public struct JSONFolder {
   /// Where the folder keeps what is no value: its log, its lock.
   let inside: String
   /// Open for as long as this lives, so that no error of a sync passes it by.
-  private let directory: FileHandle
+  let directory: FileHandle
   /// The disk that it is on.
   let device: UInt64?
-  private var log: ChangeLog
+  var log: ChangeLog
   /// The next contents of files that are not written yet; nil: to be removed.
-  private var unwritten: [FileName: Data?] = [:]
+  var unwritten: [FileName: Data?] = [:]
   /// Files written since the last successful sync. When a sync fails, the system takes lost pages for written, so all
   /// of these have to be written again before another sync means anything.
-  private var unsynced: [FileName: Data?] = [:]
+  var unsynced: [FileName: Data?] = [:]
   /// Removals that someone else made: a file under such a name is newer.
   private var goneAlready: Set<FileName> = []
   /// Files whose contents are in no log. Their contents are synced before the rename, or a power cut could leave an
   /// empty file.
   private var unlogged: Set<FileName> = []
   /// Files that must not be replaced for now; their next contents stay in the log.
-  private var protectedFiles: Set<FileName> = []
+  var protectedFiles: Set<FileName> = []
   /// Files with edits that are stored nowhere else: they are moved to quarantine before they are replaced.
-  private var keptWhenReplaced: Set<FileName> = []
+  var keptWhenReplaced: Set<FileName> = []
   /// Files that were moved to quarantine for that, with their new paths.
-  private var putAside: [(fileName: FileName, place: String)] = []
+  var putAside: [(fileName: FileName, place: String)] = []
   /// True if the next contents of a protected file are not in the log yet.
-  private var isLogIncomplete = false
+  var isLogIncomplete = false
   /// Files that were to be written or removed, and are not what they were when they were looked at last.
-  private var contested: Set<FileName> = []
+  var contested: Set<FileName> = []
   /// The files' states when this process wrote or read them last, to detect changes by others.
-  private var known: [FileName: KnownFile] = [:]
+  var known: [FileName: KnownFile] = [:]
   /// Hashes of the files' contents, so that the next start can detect changes after the last entry of the log.
-  private var seen = SeenContents()
+  var seen = SeenContents()
   /// True if a file that someone else has changed is not replaced before it was read.
   var preservesChangesByOthers = false {
     didSet { seen.isComplete = preservesChangesByOthers }
@@ -122,6 +122,8 @@ public struct JSONFolder {
     }
   }
 
+  // MARK: Changing
+
   /// Checks that the folder can be written to.
   func checkIsWritable() throws(DiskError) {
     let probe = path + "/.probe" + StagedFile.ending
@@ -138,196 +140,6 @@ public struct JSONFolder {
       guard error.operation == "open" else { throw error }
     }
   }
-
-  // MARK: Looking
-
-  /// The names of the value files, sorted.
-  public func fileNames() throws(DiskError) -> [FileName] {
-    try names().filter(\.isValue).sorted()
-  }
-
-  private func names() throws(DiskError) -> [FileName] {
-    var names = Set(try Disk.names(in: path).map { FileName($0) })
-    for (name, contents) in unwritten {
-      if contents == nil { names.remove(name) } else { names.insert(name) }
-    }
-    return Array(names)
-  }
-
-  /// Reads a file's next contents. Only a later state of the file counts as a change from here on.
-  public mutating func read(_ fileName: FileName) throws(DiskError) -> Data {
-    try read(fileName, atMost: .max)
-  }
-
-  /// As above; a file of more bytes is not read.
-  mutating func read(_ fileName: FileName, atMost bytesMax: Int) throws(DiskError) -> Data {
-    if let contents = unwritten[fileName] {
-      guard let contents else { throw DiskError("open", filePath(fileName), code: ENOENT) }
-      return contents
-    }
-    return try readFile(fileName, atMost: bytesMax)
-  }
-
-  /// Reads a file as it is on the disk; only a later state counts as a change from here on.
-  ///
-  /// Folders, devices and the like are not opened, behind a link either. A file of more than `bytesMax` bytes is not
-  /// read.
-  mutating func readFile(
-    _ fileName: FileName, atMost bytesMax: Int = .max
-  ) throws(DiskError) -> Data {
-    let path = filePath(fileName)
-    known[fileName] = Disk.signature(path).map { KnownFile(signature: $0, hash: 0) }
-    guard !Disk.isNoFile(path) else { throw DiskError("read", path, code: EISDIR) }
-    if let size = Disk.size(path), size > bytesMax {
-      throw DiskError("read", path, code: EFBIG)
-    }
-    let contents: Data
-    do { contents = try Disk.read(path) } catch {
-      seen.recordUnreadable(fileName)
-      throw error
-    }
-    let hash = SeenContents.hash(contents)
-    known[fileName]?.hash = hash
-    seen.record(hash, of: fileName)
-    return contents
-  }
-
-  /// Returns whether someone else changed, added or removed this file. Its absence is no change while a pending write
-  /// will bring it back.
-  public func isChangedByOthers(_ fileName: FileName) -> Bool {
-    guard let signature = signature(of: fileName) else {
-      return known[fileName] != nil && unwritten[fileName] == nil
-    }
-    return signature != known[fileName]?.signature
-  }
-
-  /// Returns whether there is a file now, or will be.
-  public func has(_ fileName: FileName) -> Bool {
-    if let contents = unwritten[fileName] { return contents != nil }
-    return hasFile(fileName)
-  }
-
-  /// Returns whether there is a file on the disk now.
-  func hasFile(_ fileName: FileName) -> Bool {
-    signature(of: fileName) != nil
-  }
-
-  func signature(of fileName: FileName) -> FileSignature? {
-    Disk.signature(filePath(fileName))
-  }
-
-  /// Returns whether a file was touched without a change of its contents; if so, its new state counts as known.
-  mutating func acceptIfOnlyTouched(_ fileName: FileName) -> Bool {
-    guard let known = known[fileName], let signature = signature(of: fileName),
-      signature.size == known.signature.size,
-      let contents = try? Disk.read(filePath(fileName)), SeenContents.hash(contents) == known.hash
-    else { return false }
-    self.known[fileName]?.signature = signature
-    return true
-  }
-
-  /// From here on the file's absence is no change.
-  public mutating func forget(_ fileName: FileName) {
-    known[fileName] = nil
-  }
-
-  /// The names of files that others changed, added or removed.
-  public func namesChangedByOthers() throws(DiskError) -> [FileName] {
-    Set(try fileNames()).union(known.keys.filter(\.isValue)).filter(isChangedByOthers)
-  }
-
-  /// Protects a file from being replaced: its next contents wait in the log. `contents` is what it should have held
-  /// until now, and doesn't any more.
-  mutating func protect(_ fileName: FileName, keeping contents: Data? = nil) {
-    protectedFiles.insert(fileName)
-    guard let contents, unwritten[fileName] == nil else { return }
-    unwritten.updateValue(contents, forKey: fileName)
-    isLogIncomplete = true
-  }
-
-  /// The file may be replaced again.
-  mutating func unprotect(_ fileName: FileName) {
-    protectedFiles.remove(fileName)
-  }
-
-  /// Returns whether the file is left as it is for now.
-  func isProtected(_ fileName: FileName) -> Bool {
-    protectedFiles.contains(fileName)
-  }
-
-  /// Files that were left as they were, and are gone.
-  var namesProtectedAndGone: [FileName] { protectedFiles.filter { !hasFile($0) } }
-
-  /// Records that a protected file with an unsaved edit stays on the disk although the log has other contents for it:
-  /// the log's next entry contains its hash, so that a start recognizes it.
-  private mutating func recordKept(_ fileNames: [FileName]) {
-    for name in fileNames where protectedFiles.contains(name) && keptWhenReplaced.contains(name) {
-      if let hash = known[name]?.hash, hash != 0 { seen.record(hash, of: name) }
-    }
-  }
-
-  /// Moves a file to quarantine, instead of discarding it, when it is replaced or removed.
-  mutating func keepWhenReplaced(_ fileName: FileName) {
-    keptWhenReplaced.insert(fileName)
-  }
-
-  /// Makes the file an ordinary one again: the contents that the log kept for it are dropped.
-  mutating func stopKeeping(_ fileName: FileName) {
-    guard keptWhenReplaced.remove(fileName) != nil, protectedFiles.remove(fileName) != nil else {
-      return
-    }
-    unwritten.removeValue(forKey: fileName)
-  }
-
-  /// Returns and clears the files that were moved to quarantine when they were replaced, with their new paths.
-  mutating func drainPutAside() -> [(fileName: FileName, place: String)] {
-    defer { putAside = [] }
-    return putAside
-  }
-
-  /// Returns and clears the names of files that were not written because someone else has changed them.
-  mutating func drainContested() -> [FileName] {
-    defer { contested = [] }
-    return Array(contested)
-  }
-
-  /// Puts a file aside where nothing reads it; its new path.
-  public mutating func quarantine(_ fileName: FileName) throws(DiskError) -> String {
-    let target = try placeInQuarantine(fileName)
-    try Disk.rename(filePath(fileName), to: target)
-    known[fileName] = nil
-    return target
-  }
-
-  /// Keeps contents where nothing reads them; their path.
-  func quarantine(_ contents: Data, as fileName: FileName) throws(DiskError) -> String {
-    let target = try placeInQuarantine(fileName)
-    _ = try Disk.write(contents, to: target)
-    return target
-  }
-
-  /// The names of the files in quarantine, sorted.
-  var quarantined: [String] {
-    ((try? Disk.names(in: path + "/quarantine")) ?? []).sorted()
-  }
-
-  private func placeInQuarantine(_ fileName: FileName) throws(DiskError) -> String {
-    let folder = path + "/quarantine"
-    try Disk.makeFolders(folder)
-    var target = folder + "/" + fileName.text
-    var copies = 1
-    while Disk.signature(target) != nil {
-      copies += 1
-      target = folder + "/" + fileName.text + ".\(copies)"
-    }
-    return target
-  }
-
-  public func filePath(_ fileName: FileName) -> String {
-    path + "/" + fileName.text
-  }
-
-  // MARK: Changing
 
   /// True if the log has to be emptied before the next step or probe.
   var isLogInDoubt: Bool { log.isInDoubt }
@@ -477,49 +289,4 @@ public struct JSONFolder {
     known[fileName] = fresh.map { KnownFile(signature: $0, hash: SeenContents.hash(contents)) }
     return true
   }
-
-  // MARK: Its place
-
-  /// The folder's identity; nil when it was removed.
-  var place: FilePlace? { Disk.place(of: directory) }
-
-  /// True if the path still leads to this folder.
-  var isAtItsPath: Bool { place != nil && Disk.place(path) == place }
-
-  /// True if the log's path still leads to this log, or if the log does not exist yet.
-  var isLogAtItsPath: Bool {
-    guard let place = log.place else { return log.isInDoubt && !log.hasFile }
-    return Disk.place(inside + "/log") == place
-  }
-
-  /// True if the log's size differs from what this process left; false if another log is at its path.
-  var isLogChangedByOthers: Bool {
-    guard !log.isInDoubt, isLogAtItsPath else { return false }
-    return log.isChangedByOthers
-  }
-
-  /// Throws when the folder or its log is no longer the one at its path.
-  func checkPlace() throws(DiskError) {
-    guard isAtItsPath else { throw DiskError("find", path, code: ESTALE) }
-    guard isLogAtItsPath else { throw DiskError("find", inside + "/log", code: ESTALE) }
-  }
-
-  /// Creates another log, since someone has removed this one; a log in its place is moved to quarantine. The next
-  /// checkpoint writes everything that only the old log had.
-  mutating func replaceLog() throws(DiskError) {
-    try Disk.makeFolders(inside)
-    let other = inside + "/log"
-    if let signature = Disk.signature(other), signature.size > 0 {
-      try Disk.rename(other, to: placeInQuarantine(FileName("log")))
-    }
-    log = ChangeLog(at: other)
-    unwritten.merge(unsynced) { newer, _ in newer }
-  }
-}
-
-/// A file as we wrote or read it last.
-private struct KnownFile {
-  var signature: FileSignature
-  /// Of what it held; 0 while that is not known.
-  var hash: UInt64
 }
