@@ -27,8 +27,9 @@ extension Hub {
       turn.actions.transport.append(.respond(answer, to: id))
       return
     }
-    let route = Result<HTTPRoute, HTTPRoute.Refusal>(
-      request, allowsGet: options.allowsGet, history: history)
+    let reader = HTTPRouteReader(
+      request: request, allowsGet: options.allowsGet, history: history)
+    let route = Result { () throws(HTTPRoute.Refusal) in try reader.route() }
     guard let grant = grantOrRefuse(request, id, &turn) else { return }
     do throws(ErrorReply) {
       guard payers.consume(for: Payer(grant, request), cost: reading, at: turn.now) else {
