@@ -20,7 +20,7 @@ struct HTTPHead: Equatable {
   init(_ parser: HTTPParser) throws(HTTPRefusal) {
     guard parser.version >= (1, 0) else { throw .malformed("it has no version") }
     guard parser.version <= (1, 1) else { throw .version }
-    let target = try Self.originForm(parser.target[...])
+    let target = try Self.originForm(parser.target)
     let mark = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
     method = parser.method
     path = Array(target[..<mark])
@@ -29,7 +29,7 @@ struct HTTPHead: Equatable {
     headers = Dictionary(minimumCapacity: parser.fields.count + 1)
     for field in parser.fields { try add(parser.text[field.name], parser.text[field.value]) }
     try check()
-    if let authority = Self.authority(of: parser.target[...]) { headers["host"] = authority }
+    if let authority = Self.authority(of: parser.target) { headers["host"] = authority }
   }
 
   /// The host that a whole URL names, which counts in place of the Host field (RFC 9112 §3.2.2).

@@ -8,7 +8,6 @@ import CLLHTTP
   private let headBytesMax: Int
   private let bodyBytesMax: Int
 
-  fileprivate(set) var target: [UInt8] = []
   /// The names, in lowercase, and values of the head's fields, one behind the other; those of a trailer are
   /// passed over.
   fileprivate(set) var text: [UInt8] = []
@@ -23,6 +22,8 @@ import CLLHTTP
   /// The request's first line, of which llhttp accepts other protocols' too.
   private var line: [UInt8] = []
   private var isLineComplete = false
+  /// The length of the target, as far as llhttp has read it.
+  fileprivate var targetByteCount = 0
   private var refusal: HTTPRefusal?
 
   init(headBytesMax: Int, bodyBytesMax: Int) {
@@ -41,7 +42,10 @@ import CLLHTTP
   private nonisolated(unsafe) static let settings: UnsafeMutablePointer<llhttp_settings_t> = {
     let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
     unsafe llhttp_settings_init(settings)
-    unsafe settings.pointee.on_url = { unsafe collect(&owner($0).target, $1, $2) }
+    unsafe settings.pointee.on_url = { raw, _, count in
+      unsafe owner(raw).targetByteCount += count
+      return 0
+    }
     unsafe settings.pointee.on_header_field = { unsafe collect(&owner($0).text, $1, $2) }
     unsafe settings.pointee.on_header_field_complete = { unsafe owner($0).endName() }
     unsafe settings.pointee.on_header_value = { unsafe collect(&owner($0).text, $1, $2) }
@@ -61,10 +65,15 @@ import CLLHTTP
     unsafe (raw.pointee.http_major, raw.pointee.http_minor)
   }
 
+  /// The target as it came: what follows the method and its blanks in the request line.
+  var target: ArraySlice<UInt8> {
+    let blank = UInt8(ascii: " ")
+    return line.drop { $0 != blank }.drop { $0 == blank }.prefix(targetByteCount)
+  }
+
   /// True if the request line names HTTP, as RFC 9112 §2.3 requires, and not RTSP or ICE.
   private var isHTTP: Bool {
-    let blank = line.lastIndex(of: UInt8(ascii: " ")) ?? line.startIndex
-    return line[blank...].dropFirst().starts(with: "HTTP/".utf8)
+    line[target.endIndex...].drop { $0 == UInt8(ascii: " ") }.starts(with: "HTTP/".utf8)
   }
 
   /// True if part of a request has been read.
@@ -73,9 +82,9 @@ import CLLHTTP
   /// Begins with the next request.
   func restart() {
     unsafe llhttp_reset(raw)
-    (target, text, fields, body) = ([], [], [], [])
+    (text, fields, body) = ([], [], [])
     (name, isHeadComplete, isComplete, consumedCount) = (0..<0, false, false, 0)
-    (line, isLineComplete) = ([], false)
+    (line, isLineComplete, targetByteCount) = ([], false, 0)
   }
 
   /// Takes bytes of the request from the front of what has arrived, up to its end.
