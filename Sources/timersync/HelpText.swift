@@ -14,9 +14,6 @@ enum HelpText {
     usage: timersync serve [OPTIONS]
 
     Serves the page on http://ADDRESS:PORT/, the WebSocket on /ws and the HTTP commands on /api/timers.
-    SIGTERM and SIGINT stop the server: all answered changes are on the disk, and clients are asked to
-    reconnect. A second signal ends it at once. SIGHUP reloads the tokens and the certificate. SIGUSR1 and
-    SIGUSR2 are ignored.
 
     listening
       --listen ADDRESS     numeric address, or localhost, which is 127.0.0.1 and ::1; may be repeated
@@ -98,6 +95,13 @@ enum HelpText {
     Fixed limits: 64 pauses of a run kept apart, 5 wrong tokens sent by authenticate, 20000 ticks of single
     timers a second on intervals that only one token or address subscribed to, 30 s in which a client reads
     none of its unsent bytes.
+
+    signals
+      SIGTERM, SIGINT      stop the server: all answered changes are on the disk, and clients are asked to
+                           reconnect; a second one ends it at once, as does one that comes during the start
+      SIGHUP               reloads the tokens and the certificate; what can't be read stays in use
+      SIGQUIT              ends the server at once
+      SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ  are ignored
 
     exit codes: 0 stopped as asked, 64 wrong options, or no folder for the timers, 65 data of a newer version,
     69 the server could not start and has left nothing behind, 74 stopped as asked, but the disk did not
