@@ -14,7 +14,7 @@ public enum TransportEvent: Sendable {
   case deadline
   /// A mailbox that this loop listens to has messages.
   case woken
-  /// SIGINT or SIGTERM, or `ServiceLoop.stop()`.
+  /// SIGINT or SIGTERM, or `LoopGroup.stop()`.
   case stopRequested
   /// SIGHUP; the certificate has been reloaded.
   case reloadRequested

@@ -3,7 +3,7 @@ public struct TransportOptions: Sendable {
   /// Numeric IPv4 or IPv6 addresses, or `localhost`, which is 127.0.0.1 and, where there is IPv6, ::1.
   public var addresses = ["127.0.0.1"]
   /// The first of them; set, it is the only one.
-  public var address: String {
+  package var address: String {
     get { addresses.first ?? "127.0.0.1" }
     set { addresses = [newValue] }
   }

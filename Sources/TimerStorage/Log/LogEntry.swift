@@ -22,8 +22,6 @@ struct LogEntry {
   }
 
   struct Head: Decodable {
-    /// Missing before a newer one was thought of: 1.
-    let version: Int?
     let files: [File]
     /// Missing in logs from before generations.
     let generation: UInt64?

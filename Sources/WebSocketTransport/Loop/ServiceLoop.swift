@@ -4,7 +4,7 @@ import CLibuv
 ///
 /// Make it, listen to mailboxes, and `run` it, all on one thread; it is not `Sendable`, so the compiler
 /// holds you to it. Other threads reach it by a `Mailbox`.
-public final class ServiceLoop {
+final class ServiceLoop {
   let options: TransportOptions
   let eventLoop: EventLoop
   let webSockets: WebSocketContext
@@ -78,7 +78,7 @@ public final class ServiceLoop {
   private static let otherLoopsMicroseconds: Int64 = 200_000
 
   /// Binds and listens; connections are accepted from `run` on.
-  public convenience init(_ options: TransportOptions) throws(TransportError) {
+  convenience init(_ options: TransportOptions) throws(TransportError) {
     try self.init(options, .alone)
   }
 
@@ -131,10 +131,10 @@ public final class ServiceLoop {
   }
 
   /// The port that was really bound, on each address.
-  public var port: Int { listeners[0].port }
+  var port: Int { listeners[0].port }
 
   /// The counters of this loop: rejections since the start, and open connections.
-  public var transportCounters: TransportCounters {
+  var transportCounters: TransportCounters {
     var counters = counters
     counters.webSocketCount = connections.count
     counters.httpConnectionCount = exchanges.count
@@ -143,17 +143,17 @@ public final class ServiceLoop {
   }
 
   /// Makes a post to this mailbox a `TransportEvent.woken` of this loop.
-  public func listen<Message>(to mailbox: Mailbox<Message>) { mailbox.attach(waker) }
+  func listen<Message>(to mailbox: Mailbox<Message>) { mailbox.attach(waker) }
 
   /// Emits `TransportEvent.stopRequested`, as SIGINT and SIGTERM do.
-  public func stop() { emit(.stopRequested) }
+  func stop() { emit(.stopRequested) }
 
   /// Turns signals into events of this loop: requests to stop into `TransportEvent.stopRequested`, requests to reload
   /// into `TransportEvent.reloadRequested`, after reloading the certificate.
   ///
   /// `end` ends the process at once. It is called on the signals' thread at a second request to stop, or when the stop
   /// takes longer than so many seconds, whatever this loop is doing.
-  public func handleSignals(
+  func handleSignals(
     _ signals: ProcessSignals, stopWithin seconds: Double,
     end: @escaping @Sendable (ProcessSignals.ForcedStop) -> Never
   ) {
@@ -167,7 +167,7 @@ public final class ServiceLoop {
   /// Each event is handed to `handle`, never from within itself, and the actions that it appends are
   /// carried out in order before the next event. The connections that are left when the drain is over are
   /// dropped.
-  public func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
+  func run(_ handle: (TransportEvent, inout [TransportAction]) -> Void) {
     withoutActuallyEscaping(handle) { handle in
       handler = handle
       if !isOver { eventLoop.run() }

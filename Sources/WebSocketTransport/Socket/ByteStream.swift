@@ -7,8 +7,6 @@ protocol ByteStream: AnyObject {
   /// Called once when nothing more will arrive: the peer's end (false) or an error (true).
   var ended: (_ isBroken: Bool) -> Void { get set }
 
-  /// True if the stream can be written to.
-  var isReady: Bool { get }
   /// Bytes that were given to `write` and the kernel has not taken.
   var unsentByteCount: Int { get }
   /// The number of bytes that the peer has acknowledged; negative when it is unknown.

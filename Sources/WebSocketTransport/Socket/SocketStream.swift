@@ -26,7 +26,7 @@ import CLibuv
 
   deinit { close() }
 
-  var isReady: Bool { unsafe unattachedDescriptor >= 0 || raw != nil }
+  private var isReady: Bool { unsafe unattachedDescriptor >= 0 || raw != nil }
 
   /// -1 when it is closed.
   var descriptor: CInt {

@@ -36,7 +36,7 @@ final class TLSStream: ByteStream {
     socket.ended = { [unowned self] isBroken in end(isBroken) }
   }
 
-  var isReady: Bool {
+  private var isReady: Bool {
     switch phase {
     case .fresh, .broken: false
     case .plain: true

@@ -55,7 +55,7 @@ public final class LoopGroup {
   public func listen<Message>(to mailbox: Mailbox<Message>) { mainLoop.listen(to: mailbox) }
 
   /// As `ServiceLoop.stop()`.
-  public func stop() { mainLoop.stop() }
+  package func stop() { mainLoop.stop() }
 
   /// As `ServiceLoop.handleSignals(_:stopWithin:end:)`, for all loops.
   public func handleSignals(

@@ -7,7 +7,6 @@ private final class TestStream: ByteStream {
   var input: [UInt8] = []
   var arrived: () -> Void = {}
   var ended: (_ isBroken: Bool) -> Void = { _ in }
-  var isReady: Bool { !isClosed }
   var unsentByteCount = 0
   var acknowledgedByteCount: Int64 = -1
   var fault: StreamFault?
@@ -208,7 +207,7 @@ private final class TestOwner: HTTPExchangeOwner {
 
     #expect(stream.hasEndedWriting && !stream.isClosed)
     #expect(exchange.isEvictable(atMilliseconds: 0))
-    // What still comes is passed over.
+    // Further input is passed over.
     stream.receive(get("/never"))
     #expect(owner.requests.count == 1)
     stream.ended(false)
