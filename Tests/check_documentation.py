@@ -26,7 +26,7 @@ LIBRARIES = {
     },
     "TimerCore": {"PausePeriod", "RestoreTimerData", "RestoreType", "TimerState", "TimerStatus"},
 }
-# What the compiler writes, or what another module's protocol explains.
+# These are written by the compiler, or explained by another module's protocol.
 UNDERSTOOD = {"hash(into:)", "==(_:_:)", "<(_:_:)", "encode(to:)", "init(from:)", "init(rawValue:)", "description"}
 
 

@@ -1,4 +1,4 @@
-// What a display shows. Pure functions: no DOM, no socket, and time is an argument in seconds.
+// The text and time that a display shows, by pure functions: no DOM, no socket, and time is an argument in seconds.
 
 // Halves round away from zero. Binary fractions don't hold the wire's microseconds exactly, so those come first:
 // 299.9995 s is then half a millisecond for sure.
@@ -45,8 +45,8 @@ export function timeAt(state, serverNow) {
   return waitsAtZero(state) ? Math.max(0, left) : left;
 }
 
-// What a screen shows of one timer at one instant. `changesIn` is the time until the text changes by itself, null when
-// it doesn't.
+// The time and text that a screen shows of one timer at one instant. `changesIn` is the time until the text changes by
+// itself, null when it doesn't.
 export function reading(state, serverNow) {
   const time = timeAt(state, serverNow);
   return {

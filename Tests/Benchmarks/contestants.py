@@ -28,7 +28,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Work:
-    """What every client of a scene is shown: so many timers, each ticking once an interval.
+    """The timers that every client of a scene is shown: so many, each ticking once an interval.
 
     Their ticks fall on instants spread evenly over the interval, or `together` on one. Interval 0: changes alone.
     """
@@ -78,7 +78,7 @@ class Contestant:
     def server_processes(self) -> list[int]:
         return processes.with_children(self.server.pid)
 
-    # What differs
+    # Each contestant has its own:
 
     def words(self) -> list:
         raise NotImplementedError
@@ -111,7 +111,7 @@ class Contestant:
     def stop(self) -> None:
         self.order("stop")
 
-    # What they have in common
+    # All contestants share:
 
     def open(self, count: int, **options) -> dict:
         return self.crowd.open(count, self.ready_when_open, **options)

@@ -38,12 +38,12 @@ static int settled_count; // those that were ready once, or ended before; it nev
 static struct text greeting;
 static int has_greeting;
 
-// What came since the last `begin_count`.
+// These count what came since the last `begin_count`.
 static unsigned long message_count, byte_count, receive_count, reply_count;
 static double last_message_at;
 static struct usage usage_before;
 
-// What those who ask say: the driver both by turns, all others the first.
+// The requests of those who ask: the driver sends both by turns, all others the first.
 static struct text questions[2];
 static unsigned long question_count;
 static struct client *driver;

@@ -1,5 +1,5 @@
-// Which run of a timer was on the screen at a given instant. A press is about that run: one that started while the
-// press was on its way is somebody else's. This file has no DOM.
+// Finds the run of a timer that was on the screen at a given instant. A press is about that run: one that started while
+// the press was on its way is somebody else's. This file has no DOM.
 
 const KEPT = 8; // runs of one timer; a press is a second old at most
 

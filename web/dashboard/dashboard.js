@@ -310,7 +310,7 @@ function showHelp() {
   openHelp(bindings);
 }
 
-// What the keys need (see shortcuts.js).
+// The keys use these (see shortcuts.js).
 const bindings = bindingsOf({
   session,
   find,

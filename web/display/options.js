@@ -1,4 +1,4 @@
-// What a display's address asks for by name: `?sound`, `?mirror=1`, but not `?mirror=0`.
+// The options that a display's address sets by name: `?sound`, `?mirror=1`, but not `?mirror=0`.
 
 import { page } from "../shared/page.js";
 

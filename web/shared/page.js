@@ -1,4 +1,4 @@
-// What the address of this page asks for.
+// Reads the view, the timers and the options from the address of this page.
 
 const TOKEN_KEY = "timersync.token";
 

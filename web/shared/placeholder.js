@@ -1,4 +1,4 @@
-// What stands in place of timers while there are none to show, and why.
+// The text in place of timers while there are none to show, which says why.
 
 import { linkTo } from "./links.js";
 import { page } from "./page.js";

@@ -25,7 +25,7 @@ export function ignoreRepeats(button) {
   });
 }
 
-// What a change of that timer says about its press: the instant, and the run on the screen.
+// The fields with which a change of that timer describes its press: the instant, and the run on the screen.
 export function pressFields(event, session, timer) {
   return { at: serverInstant(event, session.clock), ifRun: session.runs.at(timer, pressedAt(event)) };
 }

@@ -1,4 +1,4 @@
-// What every view has around it: the connection's state and announcements.
+// Every view has this around it: the connection's state and announcements.
 
 import { define, t } from "../languages/language.js";
 

@@ -1,4 +1,4 @@
-// What the dashboard, the remote control and a display's controls say about a timer.
+// The words of the dashboard, the remote control and a display's controls for a timer.
 
 import { define, t } from "../languages/language.js";
 import { isBlackout, isOvertime, isRunning, lapsOf, primaryCommand, statusOf } from "./timer.js";
@@ -43,8 +43,8 @@ export function stepWords(seconds) {
   return size < 60 ? t("press.seconds", { sign, n: size }) : t("press.minutes", { sign, n: size / 60 });
 }
 
-// What is worth knowing beside the time: a blackout, a message, laps, and when the timer ends. `wallOffset` is the wall
-// clock minus the server's clock.
+// The line beside the time: a blackout, a message, laps, and when the timer ends. `wallOffset` is the wall clock minus
+// the server's clock.
 export function noteWords(state, shown, wallOffset) {
   return [
     isBlackout(state) ? t("card.dark") : "",

@@ -1,4 +1,4 @@
-// What follows from a timer's state. A state is null or undefined while nobody has started the timer.
+// Facts that follow from a timer's state. A state is null or undefined while nobody has started the timer.
 
 export const statusOf = (state) => state ? state.status : "unknown";
 

@@ -51,7 +51,7 @@ struct FakeDisk {
     highestGiven = highestRevision
   }
 
-  /// What somebody wrote into a timer's file; nil when it is not the JSON of a timer.
+  /// The record that somebody wrote into a timer's file; nil when it is not the JSON of a timer.
   static func record(_ contents: [UInt8], of id: TimerID) -> Result<TimerRecord, RecordFault> {
     Result { () throws(RecordFault) in try TimerRecord(contents: Data(contents), id: id) }
   }

@@ -25,7 +25,7 @@ struct FuzzedServer {
   private var requests: [HTTPRequestID: Bool] = [:]
   private var lastNumber: UInt64 = 0
 
-  /// What is remembered of one connection.
+  /// A connection, as far as its replies are checked.
   private struct Peer {
     /// The bytes with which each reply that is owed begins, and what comes back in it as it was spelled.
     var owed: [(start: [UInt8], echoes: [MessageCheck.Echo])] = []
@@ -134,7 +134,7 @@ struct FuzzedServer {
     handle(.transport(.closed(connection)))
   }
 
-  /// What is due on the way is done at its instant; after many of them the rest is slept through.
+  /// Handles deadlines on the way at their instants; after many of them the rest is slept through.
   private mutating func wait(until end: Instant) {
     for _ in 0..<40 {
       guard let wakeAt, wakeAt <= end else { break }

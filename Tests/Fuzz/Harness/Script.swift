@@ -1,4 +1,4 @@
-/// What a fuzzer's bytes stand for: a line an act, so that a seed can be read and written by hand.
+/// The acts that a fuzzer's bytes stand for: a line an act, so that a seed can be read and written by hand.
 ///
 /// A line is a message from the connection that speaks, unless it begins with one of the signs below.
 enum Act {

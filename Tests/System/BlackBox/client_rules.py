@@ -10,7 +10,7 @@ EXCHANGE_MAX = 8
 DOUBT_FOR, REPEAT_FOR = 1, 30
 
 
-# What to show: rules 16 to 20.
+# The text to show: rules 16 to 20.
 
 def whole_seconds(seconds: float, kind: str) -> int:
     milliseconds = floor(floor(abs(seconds) * 1e6 + 0.5) / 1e3 + 0.5) * (-1 if seconds < 0 else 1)
@@ -178,7 +178,7 @@ class Follower:
 # Changes and coming back: rules 40 to 46.
 
 def next_step(error: dict, has_at: bool) -> str:
-    """What follows a reply whose `error` this is; empty for one that is `ok`."""
+    """The reaction to a reply whose `error` this is; empty for one that is `ok`."""
     code = error.get("code")
     is_about_at = error.get("field") == "at" if "field" in error else "limit" not in error
     if code == "outOfRange" and has_at and is_about_at:

@@ -7,7 +7,7 @@ import os
 
 from stalls import Stalls
 
-# What a message may be late against its instant, stalls of the machine left out. A busy one may widen both.
+# A message may be so late against its instant, stalls of the machine left out. A busy one may widen both.
 MEDIAN_LATENESS = float(os.environ.get("TIMERSYNC_MEDIAN_LATENESS_MS", "20")) / 1000
 MAX_LATENESS = float(os.environ.get("TIMERSYNC_MAX_LATENESS_MS", "60")) / 1000
 # An instant is known to about a millisecond on this side; a message that comes earlier than this was sent early.

@@ -1,4 +1,4 @@
-"""What a busy machine keeps from a server and its tester: time in which they could have run, and did not.
+"""Time that a busy machine keeps from a server and its tester: time in which they could have run, and did not.
 
 A test that holds something to its time measures this beside it, and asks for what is left. So a machine that stands
 still makes no server late, and a server that dawdles has no excuse: what it spends itself is not counted here.
@@ -71,7 +71,7 @@ class Stalls:
             last = now
 
     def _look(self) -> tuple[float, float]:
-        """What the kernel has counted since the last look: for this process, and for all others."""
+        """The stalls that the kernel has counted since the last look: for this process, and for all others."""
         own = sum(map(self._grown, _tasks(os.getpid()))) / 1e9
         servers = sum(self._grown(task) for process in tuple(watched) for task in _tasks(process)) / 1e9
         stolen = _stolen_ticks()
@@ -108,13 +108,13 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """What it took, with all stalls left out."""
+        """The time it took, with all stalls left out."""
         end = self._ended or time.monotonic()
         return end - self._begun - self._stalls.between(self._begun, end)
 
     @property
     def all_seconds(self) -> float:
-        """What it took by the clock on the wall: for what may not come too soon."""
+        """The time it took by the clock on the wall: for what may not come too soon."""
         return (self._ended or time.monotonic()) - self._begun
 
 
@@ -127,6 +127,6 @@ def _tasks(process: int) -> list[str]:
 
 
 def _stolen_ticks() -> int:
-    """What the host gave to others, in the kernel's ticks; all cores together."""
+    """The time that the host gave to others, in the kernel's ticks; all cores together."""
     words = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
     return int(words[8]) if len(words) > 8 else 0

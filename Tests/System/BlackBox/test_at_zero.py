@@ -1,4 +1,4 @@
-"""What happens at zero: once, at the crossing itself, by the policy."""
+"""A countdown at zero: each effect comes once, at the crossing itself, by the policy."""
 
 import asyncio
 from decimal import Decimal as D

@@ -58,7 +58,7 @@ class Message(NamedTuple):
     code: str
     # A word that the error names: the field, or what is wrong with the text.
     names: str = ""
-    # What comes back as `reply`.
+    # The value that comes back as `reply`.
     tag: object = None
 
 
@@ -154,7 +154,7 @@ MESSAGES = [
     Message("warnings in words", start('"duration":60,"warnings":["1m"]'), "badRequest", "warnings", 7),
     Message("an empty requestId", start('"duration":60,"requestId":""'), "badRequest", "requestId", 7),
     Message("a requestId of 65 bytes", start(f'"duration":60,"requestId":"{"r" * 65}"'), "badRequest", "requestId", 7),
-    # What does not go together
+    # Fields that contradict each other
     Message("an unknown type", start('"type":"clock"'), "badRequest", "type", 7),
     Message("an unknown end", start('"duration":60,"atZero":"explode"'), "badRequest", "atZero", 7),
     Message("a stopwatch with a duration", start('"duration":60,"type":"stopwatch"'), "badRequest", "duration", 7),

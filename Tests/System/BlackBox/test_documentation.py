@@ -24,7 +24,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def names(text: str, pattern: str) -> set[str]:
-    """What stands in the first cells of tables and looks like this."""
+    """The matches of a pattern in the first cells of tables."""
     return {name for row in rows(text) if row for name in re.findall(rf"`({pattern})", row[0])}
 
 
@@ -123,7 +123,7 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link may have behind its #, as GitHub and DocC make it of headings."""
+    """The texts that a link may have behind its #, as GitHub and DocC make it of headings."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     plain = [re.sub(r"[^\w\s-]", "", head).strip() for head in heads]
     return {re.sub(r"\s", "-", head).lower() for head in plain}

@@ -1,4 +1,4 @@
-"""What is wrong with a request, in words and codes; what closes a connection, and what does not."""
+"""Errors in words and codes: which close a connection, and which do not."""
 
 import asyncio
 import contextlib

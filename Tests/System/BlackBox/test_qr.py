@@ -15,7 +15,7 @@ LINK = "https://timer.example:8443/?timer=Main%20stage&token=timersync_3q2-7wJhA
 
 
 def post(server, body: str, *options: str) -> tuple[int, dict[str, str], bytes]:
-    """What `curl` gets for a body: status, headers, body."""
+    """The answer to `curl` for a body: status, headers, body."""
     done = subprocess.run(
         ["curl", "-s", "-m", "30", "-i", "-X", "POST", *options, "--data-binary", "@-", f"{server.http}/api/qr"],
         input=body.encode(), capture_output=True, check=True)

@@ -1,4 +1,4 @@
-"""What survives: every state over a crash, ends that were missed, odd names, and the files themselves."""
+"""Everything survives: every state over a crash, ends that were missed, odd names, and the files themselves."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ SETTLED = (
 
 
 def settled(state):
-    """What must be the same after a restart of a timer that does not run."""
+    """The fields that must be the same after a restart of a timer that does not run."""
     return {field: state.get(field) for field in SETTLED}
 
 

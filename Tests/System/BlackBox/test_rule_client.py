@@ -161,7 +161,7 @@ def test_an_exchange_that_spans_a_sleep_is_ignored():
     assert (machine.clock.offset, machine.clock.exchanged) == (pytest.approx(1020), True)
 
 
-# What to show
+# The text to show
 
 @each("digits")
 def test_digits(row):

@@ -49,7 +49,7 @@ async def come_back(client: RuleClient, server: Server) -> None:
 
 
 def texts(server: Server, name: str) -> set[str]:
-    """What may be shown now, by an answer of the server's own."""
+    """The texts that may be shown now, by an answer of the server's own."""
     with urllib.request.urlopen(f"{server.http}/api/timers/{name}", timeout=WITHIN) as answer:
         state = json.load(answer)["timer"]
     return {digits(state["time"] + shift, state["type"]) for shift in (-NEAR, 0, NEAR)}

@@ -198,7 +198,7 @@ async def test_both_survive_a_crash(server, connect):
 
 
 def curl(server, path: str, body: str) -> tuple[int, str]:
-    """What `curl` gets: a status and a body."""
+    """The answer to `curl`: a status and a body."""
     done = subprocess.run(
         ["curl", "-s", "-m", "30", "-w", "\n%{http_code}", "-X", "POST", "-d", body, server.http + path],
         capture_output=True, check=True, text=True)

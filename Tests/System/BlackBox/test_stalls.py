@@ -1,4 +1,4 @@
-"""What is counted as a stall of the machine, and what that excuses."""
+"""Stalls of the machine: which count, and what they excuse."""
 
 from decimal import Decimal as D
 

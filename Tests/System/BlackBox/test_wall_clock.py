@@ -233,7 +233,7 @@ async def test_a_time_zone_is_nothing_to_a_timer(tmp_path, connect, zone):
         server.kill()
 
 
-# What is told of it
+# Reports about the clock
 
 async def status_of(client, offset: float) -> None:
     """Waits until the server has told that its wall clock is so far off."""

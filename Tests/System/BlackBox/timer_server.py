@@ -51,7 +51,7 @@ class Server:
 
     @property
     def log(self) -> str:
-        """What the server wrote on stderr, all of it when it has ended."""
+        """The server's output on stderr, all of it when it has ended."""
         return "".join(self._log)
 
     def logged(self, text: str) -> str:

@@ -82,7 +82,7 @@ def seconds(value) -> Decimal:
 
 
 def elapsed_by_dates(state: dict) -> Decimal:
-    """What the instants of a state say has elapsed."""
+    """The elapsed time by the instants of a state."""
     end = state["stopDate"] if state["stopDate"] is not None else state["lastElapsedTimeCalculatedAt"]
     total = seconds(end) - seconds(state["startDate"])
     for period in state["pausePeriods"]:

@@ -28,7 +28,7 @@ def names(page):
     return [item.get_attribute("data-name") for item in page.locator("#timers > li").all()]
 
 
-# What is made
+# New timers
 
 def test_an_empty_server_says_so(server, open_page):
     page = open_page(server.page())
@@ -200,7 +200,7 @@ def test_markup_is_only_text(server, script, open_page):
         assert one.locator("img").count() == 0
 
 
-# What a card can do
+# The buttons of a card
 
 def test_pause_and_resume(server, script, open_page):
     page = open_page(server.page())

@@ -20,7 +20,7 @@ SHIFTS = """
 
 
 def processor_seconds(browser):
-    """What all processes of the browser have used so far."""
+    """The processor time of all processes of the browser so far."""
     session = browser.new_browser_cdp_session()
     used = sum(process["cpuTime"] for process in session.send("SystemInfo.getProcessInfo")["processInfo"])
     session.detach()

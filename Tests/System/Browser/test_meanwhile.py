@@ -1,4 +1,4 @@
-"""What happens while a person is at something else: an answer that comes late, another's change, a card that moves."""
+"""Changes while a person is at something else: an answer that comes late, another's change, a card that moves."""
 
 import pytest
 from playwright.sync_api import expect
@@ -433,7 +433,7 @@ def test_keys_are_not_about_a_card_that_the_search_hides(visit, scripted):
     assert [request["timer"] for request in scripted.sent("pause")] == ["b"]
 
 
-# What goes from under the focus
+# Elements that vanish while they have the focus
 
 
 def has_focus(page):

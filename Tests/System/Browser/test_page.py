@@ -161,7 +161,7 @@ def test_a_screen_counts_on_while_the_server_is_dead_and_catches_up_by_itself(se
     has_status(page, "kitchen", "paused")
 
 
-# What the stage says, each with the instant on the server's clock at which it came.
+# The texts of the stage, each with the instant on the server's clock at which it came.
 RECORD_STAGE = """
 window.said = {};
 new MutationObserver(() => {

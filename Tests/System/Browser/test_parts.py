@@ -8,7 +8,7 @@ from scripted_server import wait_until
 
 COUNT = 500
 
-# What each card shows, and how far that is from what the server's state says, in whole seconds.
+# The text of each card, and how far it is from the server's state, in whole seconds.
 SHOWN = """() => Array.from(document.querySelectorAll('#timers > li')).map((card) => [
     card.getAttribute('data-name'), card.querySelector('[data-timer]').textContent])"""
 

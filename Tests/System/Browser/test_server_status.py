@@ -1,4 +1,4 @@
-"""What the server says of itself: where it was left, its wall clock, whether it can save; and what nobody knows yet."""
+"""The server's status: where it was left, its wall clock, whether it can save; and what nobody knows yet."""
 
 import pytest
 from playwright.sync_api import expect
@@ -37,7 +37,7 @@ def since(server):
     return [request.get("since") for request in server.sent("subscribe")]
 
 
-# What was missed
+# Missed messages
 
 
 @pytest.mark.parametrize("query", ["", "?timer=kitchen"])
@@ -241,7 +241,7 @@ def test_viewers_do_not_see_storage_trouble(visit, server_of_now, query):
     expect(page.locator("#saving")).to_be_visible()
 
 
-# What nobody knows yet
+# Unknown state
 
 
 def test_what_is_unknown_is_passed_over(visit, server_of_now):

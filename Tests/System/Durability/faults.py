@@ -23,7 +23,7 @@ def build_library(folder: Path) -> Path:
 
 
 class Faults:
-    """What is to fail, shared with the server under test."""
+    """The calls that are to fail, shared with the server under test."""
 
     SHAPE = struct.Struct("=24siiqqqq")
 

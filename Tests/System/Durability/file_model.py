@@ -1,4 +1,4 @@
-"""What a disk may hold after a power cut: a model of files that were written, renamed and synced.
+"""The possible contents of a disk after a power cut: a model of files that were written, renamed and synced.
 
 The model is a file system that promises no more than Linux does, as ext4 keeps it in its default mode (data=ordered,
 the kernel's Documentation/admin-guide/ext4.rst):
@@ -37,7 +37,7 @@ ZEROS = bytes(PAGE)
 
 @dataclass(slots=True)
 class Version:
-    """What came to be at an instant and is not durable."""
+    """Something that came to be at an instant and is not durable."""
 
     at: int
     value: object
@@ -142,7 +142,7 @@ class File:
             if failed:
                 self.doubtful[page] = failed[-1]
 
-    # What may be there
+    # Possible contents
 
     def possible_lengths(self) -> list[tuple[int, int]]:
         """Lengths, each with the instant since which it is so; the durable one first."""
@@ -357,7 +357,7 @@ class Disk:
     # Images
 
     def image(self, survivor: Survivor) -> Image:
-        """What the disk holds after a power cut of which the survivor says what survived."""
+        """The contents of the disk after a power cut of which the survivor says what survived."""
         image = Image()
         self._gather(self.root, PurePosixPath(), survivor, image)
         return image

@@ -1,4 +1,4 @@
-"""What was asked, answered and pushed over many lives of a server.
+"""Requests, answers and pushed messages over many lives of a server.
 
 A *life* is the time from a start of the server to the kill, or the signal to stop, that ended it. Local instants are
 seconds of the monotonic clock; whatever comes from the wire is turned into whole microseconds, so that sums are exact.
@@ -86,7 +86,7 @@ class Life:
     killed_at: float = 0
     # On the machine's wall clock, which the server's follows.
     killed_wall: int = 0
-    # What the machine kept from server and clients, where it was measured.
+    # The time that the machine kept from server and clients, where it was measured.
     stalls: Stalls | None = None
 
     def stalled(self, before_kill: int) -> int:
@@ -101,7 +101,7 @@ class History:
     lives: list[Life] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     pushes: list[Push] = field(default_factory=list)
-    # What the harness itself saw go wrong.
+    # Faults that the harness itself saw.
     faults: list[str] = field(default_factory=list)
     # How many seconds stops took.
     stops: list[float] = field(default_factory=list)
@@ -116,7 +116,7 @@ class History:
         return grouped(self.requests, lambda request: sorted({life for life, _ in request.sent}))
 
     def around(self, timer: str | None, near: float, before: int = 24, after: int = 10) -> str:
-        """What happened to a timer about an instant."""
+        """The events of a timer about an instant."""
         found: list[tuple[float, str]] = []
         for life in self.lives:
             found.append((life.started_at, f"the server starts (life {life.number})"))

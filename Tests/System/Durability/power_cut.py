@@ -152,7 +152,7 @@ def with_own_inode(path: str, contents: bytes, before: int, now: int) -> bytes:
 
 
 def boot(data: Path, again: list[Asked]) -> Found:
-    """What a new server shows on a folder, also when requests are sent to it again."""
+    """The states that a new server shows on a folder, also when requests are sent to it again."""
     server = timer_server.Server(data, *OPTIONS)
     try:
         server.start()
@@ -220,7 +220,7 @@ def sent_again(promises: Promises, cut: int, chance: random.Random) -> list[Aske
 
 @dataclass
 class Outcome:
-    """What became of one image."""
+    """The result of one image."""
 
     cut: int
     survivor: str

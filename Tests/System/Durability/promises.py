@@ -1,4 +1,4 @@
-"""What clients of a recorded server were told and when, and whether a server that starts on an image keeps it.
+"""Messages of a recorded server to its clients, and whether a server that starts on an image keeps them.
 
 A change is promised from the instant at which the server began to send an answer or a snapshot that shows it.
 """
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass
 class Found:
-    """What a server that was started on an image shows."""
+    """The states that a server shows that was started on an image."""
 
     timers: dict[str, dict]
     faults: list[dict] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Found:
 
 
 def lasting(state: dict) -> dict:
-    """What of a state stays as it is when nobody touches the timer."""
+    """The fields of a state that stay as they are when nobody touches the timer."""
     names = [
         "timer", "revision", "run", "status", "type", "duration", "addedTime", "atZero", "title", "warnings", "laps"]
     still = {name: state[name] for name in names if name in state}
@@ -91,7 +91,7 @@ class Promises:
         # Each time that all runs ended at once: the revisions by timer.
         self.together: list[dict[str, int]] = []
         self.histories: list[tuple[int, str]] = []
-        # What was told twice, and otherwise.
+        # Reports that differ from an earlier one of the same thing.
         self.contradictions: list[str] = []
         self._seen: dict[tuple[int, str], int] = {}
         requests = {request.number: request for request in asked}
@@ -166,7 +166,7 @@ class Promises:
     # Judging
 
     def broken(self, cut: int, found: Found) -> list[str]:
-        """Which promises of before an instant a server breaks that was started on what a power cut then left."""
+        """The promises of before an instant a server breaks that was started on what a power cut then left."""
         told = self.timers_told(cut)
         faults = [
             fault for timer in sorted({*told, *found.timers})

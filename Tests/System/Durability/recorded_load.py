@@ -52,7 +52,7 @@ class Load:
         self.has_pauses = False
         self.share_of_long = LONG / TIMERS
 
-    # What scenes are made of
+    # The steps of scenes
 
     async def start(self) -> None:
         await asyncio.to_thread(self.server.start)

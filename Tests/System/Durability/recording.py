@@ -11,12 +11,12 @@ from enum import IntEnum
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# What servers append their changes to, below the recorded folder.
+# Servers append their changes to this file, below the recorded folder.
 LOG = ".timersync/log"
 
 
 class Kind(IntEnum):
-    """What a call does; the order is that of `enum kind` in recorder.c."""
+    """The effect of a call; the order is that of `enum kind` in recorder.c."""
 
     NONE = 0
     OPEN = 1
@@ -42,7 +42,7 @@ class Call:
     kind: Kind
     begin: int
     end: int | None
-    # What it returned; below zero it is a negated errno.
+    # The value that it returned; below zero it is a negated errno.
     result: int
     # The offset of a write, the length of a cut, the flags of an open.
     number: int = 0
@@ -50,7 +50,7 @@ class Call:
     is_folder: bool = False
     # Below the recorded folder; "" is the folder itself.
     path: str = ""
-    # What was written or sent.
+    # The bytes that were written or sent.
     bytes: bytes = b""
     # Where a rename or a link leads.
     target: str = ""

@@ -53,7 +53,7 @@ class Verdict:
 
 @dataclass
 class Known:
-    """What is known of a timer when a life ends or begins."""
+    """The known facts about a timer when a life ends or begins."""
 
     state: View | None
     # Whether its crossing is behind it; None when that can't be known.

@@ -97,7 +97,7 @@ def health(server) -> dict:
 
 
 def lasting(state: dict) -> tuple:
-    """What of a state stays as it is when nobody touches the timer."""
+    """The fields of a state that stay as they are when nobody touches the timer."""
     fields = ["timer", "revision", "status", "type", "duration", "addedTime", "atZero", "title", "warnings"]
     still = state["elapsedTime"] if state["status"] != "running" else None
     return (*(json.dumps(state.get(name)) for name in fields), still, len(state["pausePeriods"]))

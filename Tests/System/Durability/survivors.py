@@ -1,4 +1,4 @@
-"""What survives a power cut: the worst cases on purpose, and any case at random."""
+"""Bytes that survive a power cut: the worst cases on purpose, and any case at random."""
 
 import random
 from pathlib import PurePosixPath
@@ -32,7 +32,7 @@ class NamesOnly(Survivor):
 
 
 class DataOnly(Everything):
-    """What files hold, under the names of before."""
+    """The contents of files, under the names of before."""
 
     def name(self, path: PurePosixPath, possible: list[Node | None]) -> Node | None:
         return possible[0]

@@ -49,7 +49,7 @@ def with_each_error(library, tmp_path):
 
 
 class Book:
-    """What was answered: the states that have to be there in the end."""
+    """The answers: the states that have to be there in the end."""
 
     def __init__(self, session: Session):
         self.session = session

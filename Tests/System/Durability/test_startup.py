@@ -1,4 +1,4 @@
-"""What a server finds when it starts: leftovers, damage, files of every version, another owner, a log cut short."""
+"""A server starts on anything: leftovers, damage, files of every version, another owner, a log cut short."""
 
 import json
 import os
@@ -287,7 +287,7 @@ def crashed(tmp_path_factory):
 
 
 def found_with(crashed, log: bytes, folder: Path) -> tuple[dict, str, list]:
-    """What a server finds beside this log: its timers, what it says, and the faults it tells."""
+    """A server's view of a folder with this log: its timers, what it says, and the faults it tells."""
     shutil.copytree(crashed[0], folder)
     (folder / ".timersync/log").write_bytes(log)
     server = Server(folder, "--log-level", "info").start()

@@ -120,7 +120,7 @@ def test_tokens_that_change_nothing_make_nothing(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
-# What the disk says
+# Errors of the disk
 
 @pytest.fixture
 def open_folder():

@@ -281,7 +281,7 @@ class Insistent(threading.Thread):
         return "/ws"
 
     def message(self, number: int) -> bytes | None:
-        """What is sent; None for nothing but the handshake, again and again."""
+        """The bytes to send; None for nothing but the handshake, again and again."""
         raise NotImplementedError
 
     def run(self) -> None:

@@ -49,7 +49,7 @@ def microseconds(value) -> int:
     return int(Decimal(held * SECOND).to_integral_value(ROUND_HALF_UP))
 
 
-# What a request is
+# Requests
 
 
 @dataclass
@@ -324,7 +324,7 @@ class _Reader:
     _force = _clamp = _resetTime = _parts = _flag
 
 
-# What a timer is
+# Timers
 
 
 class Refusal(Exception):
@@ -375,7 +375,7 @@ class Timer:
     at_zero: str = "overtime"
     title: str = ""
     warnings: list = field(default_factory=list)
-    # What the one who speaks is shown: the words or the kind, and when they were sent.
+    # The prompt for the speaker: the words or the kind, and when they were sent.
     message: tuple | None = None
     signal: tuple | None = None
     run: Run | None = None
@@ -406,7 +406,7 @@ class Timer:
         return None
 
     def state(self, now: int) -> dict:
-        """What the wire shows of it at an instant, times in microseconds, without the revision."""
+        """Its state on the wire at an instant, times in microseconds, without the revision."""
         run = self.run
         seen = now
         if self.at_zero != "overtime" and self.zero is not None:
@@ -467,14 +467,14 @@ class Timer:
             [paused + by, None if resumed is None else resumed + by] for paused, resumed in self.run.pauses]
 
 
-# What becomes of timers
+# Changes of timers
 
 
 @dataclass
 class Answered:
     """A change that was made under a name of the client's own."""
 
-    # What was asked, whatever its tag.
+    # The request, whatever its tag.
     asked: str
     # The answer, without its tag.
     reply: dict
@@ -488,7 +488,7 @@ class Model:
 
     def __init__(self):
         self.timers: dict[str, Timer] = {}
-        # What each timer was before, newest last: a state that is asked for may be from before a crossing that is
+        # The earlier states of each timer, newest last: a state that is asked for may be from before a crossing that is
         # on its way to the disk.
         self.past: dict[str, deque[Timer | None]] = {}
         self.answered: dict[str, Answered] = {}
@@ -514,7 +514,7 @@ class Model:
                 self.keep(name, after)
 
     def crossed(self, name: str, now: int) -> list[Timer]:
-        """What becomes of a timer by the crossings that are due up to an instant, oldest first; nothing is kept."""
+        """The timer after the crossings that are due up to an instant, oldest first; nothing is kept."""
         found: list[Timer] = []
         timer = self.timers.get(name)
         while timer and (timer := timer.crossed(now)):

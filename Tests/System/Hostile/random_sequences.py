@@ -35,7 +35,7 @@ CAUSES = {
     "lap": "lapped", "message": "updated", "signal": "updated",
 }
 TIMES = ["elapsedTime", "time", "startDate", "stopDate", "lastElapsedTimeCalculatedAt", "addedTime", "duration"]
-# What clocks and roundings may differ by.
+# Clocks and roundings may differ by so much.
 SLACK = SECOND // 200
 # For what comes at once on an idle machine, in seconds.
 PATIENCE = 30.0
@@ -73,7 +73,7 @@ def seen(state: dict) -> dict:
     return shown
 
 
-# What is sent
+# Requests that are sent
 
 
 class Generator:
@@ -144,7 +144,7 @@ class Generator:
         self.recent.extend(kept)
 
     def next_of_pauses(self) -> str:
-        """What is to be asked of the timer whose pauses pile up."""
+        """The next request for the timer whose pauses pile up."""
         timer = self.model.timers.get(PAUSED_OFTEN)
         if self.random.random() < 0.05:
             return "get"
@@ -651,7 +651,7 @@ class Sequences:
         for state in self.states(reply):
             self.check_state(state, ended, reply)
 
-    # What changes nothing
+    # Requests that change nothing
 
     def judge_get(self, request: Request, reply: dict, _: int, ended: int) -> None:
         name = request.fields["timer"]
@@ -920,7 +920,7 @@ def sequences(folder: Path, seed: int, steps: int, seconds: float | None = None,
 
 
 def memory_mebibytes(process: int) -> int:
-    """What a process holds in memory."""
+    """The memory of a process, in bytes."""
     for line in Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) // 1024

@@ -148,7 +148,7 @@ class Observers:
 
 
 def memory(server: timer_server.Server) -> int:
-    """What of the process is in memory, in bytes."""
+    """The process's pages in memory, in bytes."""
     text = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
     return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("VmRSS:")) * 1024
 
@@ -173,7 +173,7 @@ class Storm:
         self.faults: list[str] = []
 
     def run(self) -> list[str]:
-        """What was not within its bounds."""
+        """The figures that were not within their bounds."""
         with Stalls() as stalls:
             try:
                 self.server.start()

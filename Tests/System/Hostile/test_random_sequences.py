@@ -31,7 +31,7 @@ def test_the_server_does_what_the_model_does(tmp_path, seed):
 
 
 def made(model: Model, message: dict, now: int):
-    """What a message makes of its timer."""
+    """The timer after a message."""
     request = read(json.dumps(message))
     assert not request.faults, request
     after = model.change(request, now)

@@ -162,7 +162,7 @@ def read_frame(plain):
 
 
 def read_pong(plain):
-    """What the next pong carries; pings, which come when a machine stood still for a second, are left without
+    """The payload of the next pong; pings, which come when a machine stood still for a second, are left without
     answer."""
     opcode, payload = read_frame(plain)
     while opcode == 9:
@@ -181,7 +181,7 @@ def read_answer(plain, method="GET"):
 
 
 def counters(server):
-    """What the transport counted; asked again as long as those who have just left still have their places."""
+    """The counters of the transport; asked again as long as those who have just left still have their places."""
     def is_told():
         nonlocal body
         status, _, body = ask(server, "GET /api/counters HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

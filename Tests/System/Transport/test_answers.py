@@ -1,4 +1,4 @@
-"""What every answer of the transport carries, and what a file's may depend on."""
+"""Headers that every answer of the transport carries, and what a file's may depend on."""
 
 import contextlib
 

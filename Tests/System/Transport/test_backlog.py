@@ -1,4 +1,4 @@
-"""What waits for those who do not read: how much it may be, for how long, and for all together."""
+"""Unsent bytes of clients that do not read: how much it may be, for how long, and for all together."""
 
 import contextlib
 import struct

@@ -1,4 +1,4 @@
-"""What is too much, too slow or too long for the transport, and that it goes on for everybody else."""
+"""Clients that are too many, too slow or too long for the transport, and that it goes on for everybody else."""
 
 import contextlib
 import resource

@@ -33,7 +33,7 @@ func cook(
 
 // MARK: end
 
-/// What the example has shown.
+/// The lines that the example has shown.
 private final class Lines: Sendable {
   private let lines = Mutex<[String]>([])
 

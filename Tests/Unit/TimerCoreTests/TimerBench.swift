@@ -53,7 +53,7 @@ struct TimerBench {
 }
 
 extension TimerBench {
-  /// What the timer has come to before the test begins.
+  /// The state of the timer before the test begins.
   enum Past: String, CaseIterable, CustomTestStringConvertible {
     case unknown, idle, running, paused, overtime, finished
 

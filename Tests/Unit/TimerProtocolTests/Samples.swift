@@ -17,7 +17,7 @@ func read(_ json: String) throws(MalformedMessage) -> ClientMessage {
   try ClientMessage(Array(json.utf8))
 }
 
-/// What a text message asks for.
+/// The request of a text message.
 func request(_ json: String) throws(MalformedMessage) -> ClientRequest {
   try read(json).request
 }

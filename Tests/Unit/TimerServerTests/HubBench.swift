@@ -15,11 +15,11 @@ struct HubBench {
   private(set) var isStopped = false
   /// When the hub asked to be woken.
   private(set) var wakeAt: Instant?
-  /// What the log says of errors.
+  /// The lines about errors in the log.
   private(set) var errorsLogged: [String] = []
   /// Every line of the log.
   private(set) var logged: [String] = []
-  /// What was refused, as the log is told.
+  /// The refusals that the log gets.
   private(set) var refusals: [RefusalReason] = []
   /// How the hub ended connections.
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
@@ -28,7 +28,7 @@ struct HubBench {
   private(set) var responses: [HTTPRequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
   private(set) var pendingWrites: [TimerWrite] = []
-  /// What is on the disk.
+  /// The records on the disk.
   private(set) var records: [TimerID: TimerRecord]
   private(set) var server: ServerRecord
   /// The named changes that the disk knows of.
@@ -319,7 +319,7 @@ extension HubBench {
     handle(.wake)
   }
 
-  /// What was handled last took so long.
+  /// Says that the last event took so long to handle.
   mutating func work(_ length: Seconds) {
     now = now + length
     hub.endWork(at: now)

@@ -3,7 +3,7 @@ import Foundation
 /// One message of the server, as a client reads it.
 struct Message: CustomStringConvertible {
   private let object: [String: Any]
-  /// What marks it as one that a newer one may replace.
+  /// The key of a message that a newer one may replace.
   let frameKey: UInt64?
 
   init(_ text: [UInt8], frameKey: UInt64? = nil) {

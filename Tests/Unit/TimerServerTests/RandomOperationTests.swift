@@ -3,14 +3,14 @@ import Testing
 import TimerCore
 import WebSocketTransport
 
-/// What many clients do at random, with a disk that refuses now and then.
+/// Many clients send random requests, to a server with a disk that refuses now and then.
 private struct Crowd {
   var bench = HubBench.make()
   var random: SeededGenerator
   /// The ids that each client has sent, and what it was answered.
   var clients: [(id: ConnectionID, sent: [String], answered: [String])] = []
   let subscriber: ConnectionID
-  /// What the subscriber was shown last of each timer; nil: removed.
+  /// The last state of each timer that the subscriber was sent; nil: removed.
   var shown: [String: Int] = [:]
   var shownTooEarly: [Int] = []
   var shownBackwards: [Int] = []

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What this thread has worked, whoever else keeps the machine busy.
+/// The processor time of this thread, whoever else keeps the machine busy.
 enum ThreadTime {
   /// The least that something takes of a few tries.
   static func least(_ work: () -> Void) -> Duration {
     (0..<20).map { _ in of(work) }.min() ?? .zero
   }
 
-  /// What something takes once.
+  /// The time of a piece of work, done once.
   static func of(_ work: () -> Void) -> Duration {
     let start = now()
     work()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerStorage
 
-/// What a stream of changes has told so far.
+/// The values that a stream of changes has given so far.
 private final class Told: Sendable {
   private let changes = Mutex<[JSONFileStore.Change]>([])
   private let isOver = Mutex(false)

@@ -6,7 +6,7 @@ import TimerCore
 
 private let nineHours: Seconds = 32_400
 
-/// What the clocks said some seconds after the samples' start; the wall clock was set by `step` before.
+/// The clocks' reading some seconds after the samples' start; the wall clock was set by `step` before.
 private func reading(after passed: Seconds, step: Seconds) -> ClockReading {
   let server = TimerRecord.start + passed
   return ClockReading(

@@ -6,7 +6,7 @@ import TimerCore
 
 @testable import TimerStorage
 
-/// What a writer has told.
+/// The events that a writer has reported.
 private final class Notes: Sendable {
   private let notes = Mutex<[DiskEvent]>([])
 
@@ -254,7 +254,7 @@ private final class Notes: Sendable {
 @Suite struct `The disk's thread watching the folder` {
   private let temporary = TemporaryFolder()
 
-  /// What others did to the files, told one note at a time.
+  /// The changes by others, as they are reported one after another.
   private final class Watch: Sendable {
     private let changes = Mutex<[ExternalChange]>([])
     private let bell = DispatchSemaphore(value: 0)

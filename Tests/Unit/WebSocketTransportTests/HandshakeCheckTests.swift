@@ -31,7 +31,7 @@ import Testing
     return response
   }
 
-  /// What one asked for that is accepted.
+  /// The request of a handshake that is accepted.
   private func accepted(
     _ verdict: HandshakeCheck.Verdict
   ) throws -> (handshake: Handshake, key: String, subprotocol: String?) {

@@ -16,7 +16,7 @@ import Testing
     return router
   }
 
-  /// What each loop is given to do.
+  /// The actions that each loop gets.
   func routed(_ actions: [TransportAction], _ router: inout LoopRouter) -> [[TransportAction]] {
     var own: [TransportAction] = []
     router.route(actions, own: &own)

@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // What waits: bytes, and whether a newer frame replaces it; the tail before it; and whether that
+    // The frames that wait: bytes, and whether a newer frame replaces them; the tail before them; and whether that
     // is too much.
     ([(60, true)], 50, false), ([(60, true), (60, true)], 50, true), ([(60, false)], 50, true),
     ([(60, false)], 40, false), ([(60, false)], 150, false), ([(150, true)], 150, false),

@@ -23,7 +23,7 @@ extension ReadRequest {
   }
 }
 
-/// What came of reading some bytes: the whole requests in them, or a refusal.
+/// The result of reading some bytes: the whole requests in them, or a refusal.
 enum Reading: Equatable {
   case requests([ReadRequest])
   case refused(TransportRefusal, status: Int)
