@@ -1,9 +1,10 @@
 // Sound, speech and vibration on a display. This module loads when they are wanted.
 
-import { AlertScheduler, inWords } from "./alerts.js";
-import { alerts, onAlertsChange, session } from "./display.js";
+import { AlertScheduler, alertsToCome, inWords, onAlertsChange } from "./alerts.js";
+import { session } from "./display.js";
 import { t } from "../languages/language.js";
 import { isOn } from "./options.js";
+import { page } from "../shared/page.js";
 import { setAttribute, setText } from "../shared/shell.js";
 import { Sound, speak, vibrate } from "./sound.js";
 
@@ -13,7 +14,7 @@ const scheduler = new AlertScheduler(session, signal);
 
 button.addEventListener("click", toggle);
 ["pointerdown", "keydown"].forEach((type) => { document.addEventListener(type, unblock); });
-onAlertsChange(plan);
+onAlertsChange(session, plan);
 if (isOn("sound")) {
   sound.turnOn();
 }
@@ -42,7 +43,7 @@ function showStatus() {
 }
 
 function plan() {
-  const all = alerts();
+  const all = alertsToCome(session, page.timers);
   const now = session.now();
   sound.plan(all.filter(isAudible).map((alert) => {
     const { state, left, at } = alert;

@@ -21,6 +21,15 @@ export function upcoming(states, serverNow) {
     .sort((one, other) => one.at - other.at);
 }
 
+// The alerts to come of these timers.
+export function alertsToCome(session, timers) {
+  return upcoming(timers.map((name) => session.state(name)).filter(Boolean), session.now());
+}
+
+export function onAlertsChange(session, listener) {
+  ["timer", "removed", "clock"].forEach((type) => { session.on(type, listener); });
+}
+
 export class AlertScheduler {
   // Calls `onAlerts(alerts)` with those that have just come.
   constructor(session, onAlerts) {

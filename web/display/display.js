@@ -1,13 +1,12 @@
 // One timer, or several side by side, on a whole screen.
 
 import { page } from "../shared/page.js";
-import { AlertScheduler, inWords, upcoming } from "./alerts.js";
 import { keepAwake } from "./wake-lock.js";
 import { Follower } from "../client/follower.js";
 import { define, languageReady, translate } from "../languages/language.js";
 import { addModule, addStyle, fill } from "../shared/loader.js";
 import { Session } from "../shared/session.js";
-import { announce, showConnection } from "../shared/shell.js";
+import { showConnection } from "../shared/shell.js";
 import { titleOf } from "../shared/timer.js";
 import { TimerView } from "./timer-view.js";
 
@@ -21,7 +20,6 @@ define({
 
 export const session = new Session(Follower, page.timers);
 export const views = [];
-const announcements = new AlertScheduler(session, (reached) => { announce(reached.map(inWords).join(". ")); });
 const main = document.getElementById("view");
 const isPlain = Array.from(page.options.keys()).every((name) => name === "timer");
 
@@ -33,7 +31,6 @@ function start() {
   translate(main);
   views.push(...page.timers.map((name) => new TimerView(name)));
   views.forEach((view) => { document.getElementById("grid").appendChild(view.element); });
-  window.addEventListener("resize", () => { views.forEach((view) => { view.fit(); }); });
   TOUCHES.forEach((type) => { document.addEventListener(type, openControls); });
   document.getElementById("open-controls").addEventListener("click", openControls);
   const extras = [isPlain ? null : "display/appearance.js", views.length > 1 ? "display/grid.js" : null];
@@ -44,10 +41,10 @@ function follow() {
   main.classList.add("ready");
   showConnection(session);
   views.forEach((view) => { session.watch(view.name, (state, shown) => { show(view, state, shown); }); });
-  onAlertsChange(() => { announcements.plan(alerts().filter((alert) => alert.isSpoken)); });
   session.start();
   keepAwake();
-  setTimeout(addModule, 3000, "display/tab-icon.js"); // the least urgent part
+  setTimeout(addModule, 3000, "display/announcements.js"); // the least urgent parts
+  setTimeout(addModule, 3000, "display/tab-icon.js");
   setTimeout(openControls, 10000);
 }
 
@@ -67,15 +64,6 @@ function showSignal(view) {
   if (left !== null) {
     view.flashEnd = setTimeout(showSignal, left * 1000 + 1, view);
   }
-}
-
-// The alerts to come of this page's timers.
-export function alerts() {
-  return upcoming(page.timers.map((name) => session.state(name)).filter(Boolean), session.now());
-}
-
-export function onAlertsChange(listener) {
-  ["timer", "removed", "clock"].forEach((type) => { session.on(type, listener); });
 }
 
 // The controls load with the first movement, or after a while.

@@ -1,6 +1,7 @@
 // Arranges several timers on one screen.
 
 import { views } from "./display.js";
+import { onResize } from "./timer-view.js";
 
 const WIDE = 2.7; // the width of digits for their height, with the space around them
 const HIGH = 1.8;
@@ -9,7 +10,7 @@ const grid = document.getElementById("grid");
 
 views.forEach((view) => { view.onFit = equalize; });
 arrange();
-window.addEventListener("resize", arrange);
+onResize(grid, arrange);
 
 // As many columns as make the digits largest.
 function arrange() {
@@ -22,7 +23,6 @@ function arrange() {
   const rows = Math.ceil(count / columns);
   grid.style.gridTemplate = "repeat(" + rows + ", minmax(0, 1fr)) / repeat(" + columns + ", minmax(0, 1fr))";
   grid.style.setProperty("--unit", Math.min(clientWidth / columns, clientHeight / rows) / 100 + "px");
-  views.forEach((view) => { view.fit(); });
 }
 
 // All timers take the smallest size: sizes that differ by chance would look like a ranking.

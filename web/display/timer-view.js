@@ -6,6 +6,15 @@ import { isOvertime, statusOf, titleOf } from "../shared/timer.js";
 
 const FLASH_LASTS = 3; // seconds from its `sentAt`
 
+// Calls `run()` whenever the element has another size, whatever the reason.
+export function onResize(element, run) {
+  if (window.ResizeObserver) {
+    new ResizeObserver(run).observe(element);
+  } else {
+    window.addEventListener("resize", run);
+  }
+}
+
 export class TimerView {
   constructor(name) {
     const template = document.getElementById("timer");
@@ -21,6 +30,7 @@ export class TimerView {
     this.digits.setAttribute("aria-label", t("display.time", { name }));
     setText(this.find("h1"), name);
     setText(this.find("strong"), name);
+    onResize(this.center, () => { this.fit(); });
   }
 
   // Both are null while nobody has started it.

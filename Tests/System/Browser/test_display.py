@@ -451,6 +451,7 @@ def heard(visit, scripted):
     def open(seconds, **fields):
         page = show(scripted, visit, init_script=HEAR, hand_turned=True, status="paused")
         hold(page)
+        page.evaluate("import('/display/announcements.js').then(() => {})")  # which comes a while after the rest
         page.evaluate("heard.length = 0")
         scripted.snapshot(state(status="running", revision=6, lastElapsedTimeCalculatedAt=server_now(page), **fields))
         expect(page.locator("article")).to_have_attribute("data-status", "running")

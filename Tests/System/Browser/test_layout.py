@@ -15,7 +15,10 @@ BEYOND = """() => Array.from(document.querySelectorAll('body *')).filter((elemen
     .concat(document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [])"""
 
 # Names of which fewer characters can be read than there have to be.
-CUT_NAMES = """(characters) => Array.from(document.querySelectorAll('#timers h2, .face h1, .timer h1')).filter((name) => {
+CUT_NAMES = """(characters) => Array.from(document.querySelectorAll('h2, h1')).filter((name) => {
+    if (name.closest('#timers, .face, .timer') === null) {
+        return false;
+    }
     const range = document.createRange();
     const text = name.firstChild;
     range.setStart(text, 0);
