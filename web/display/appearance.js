@@ -1,6 +1,7 @@
 // How a display looks when its address says so: colors, a local font and a few shapes, but nothing else that a
 // stranger's link could ask for. Whatever makes no sense is ignored.
 
+import { extremeOn, isTooClose, paletteOn } from "./contrast.js";
 import { page } from "../shared/page.js";
 import { openControls, session, views } from "./display.js";
 import { define, t } from "../languages/language.js";
@@ -53,21 +54,55 @@ if (["sync", "sound", "speech"].some(isOn)) {
   openControls();
 }
 
+// Everything follows the ground. A color for the ink alone gets a ground on which it can be read.
 function setColors() {
-  const ground = colorOf(page.options.get("background"));
+  const asked = colorOf(page.options.get("background"));
   const ink = colorOf(page.options.get("color"));
+  const isUnreadable = asked === null && ink !== null && isTooClose(bytesOf(ink), bytesOf(usualGround()));
+  const ground = isUnreadable ? toCSS(extremeOn(bytesOf(ink))) : asked;
   if (ground !== null) {
     root.style.setProperty("--ground", ground);
+    setPalette(bytesOf(ground), ink);
   }
-  if (ground === "transparent") {
+  if (ink !== null) {
+    body.style.setProperty("--ink", ink);
+  }
+}
+
+function usualGround() {
+  return getComputedStyle(root).getPropertyValue("--ground").trim();
+}
+
+// What is behind a ground that can be seen through is unknown: text is light, or as the ground wants it, and outlined.
+function setPalette(color, ink) {
+  const [red, green, blue, alpha] = color;
+  const ground = alpha < 128 ? [0, 0, 0] : [red, green, blue];
+  const palette = paletteOn(ground);
+  const text = ink === null ? palette.ink : bytesOf(ink);
+  const isOverlay = alpha < 255;
+  Object.keys(palette).filter((name) => !isOverlay || name !== "line").forEach((name) => {
+    body.style.setProperty("--" + name, toCSS(palette[name]));
+  });
+  body.style.setProperty("--outline", toCSS(extremeOn(text)));
+  body.classList.toggle("outlined", isOverlay || isTooClose(text, ground, ink === null ? undefined : 3));
+  if (isOverlay) {
     // A browser paints a page with a dark scheme on black, whatever its background is.
     document.querySelector("meta[name=color-scheme]").content = "normal";
     root.style.colorScheme = "normal";
     body.classList.add("transparent");
   }
-  if (ink !== null) {
-    body.style.setProperty("--ink", ink);
-  }
+}
+
+// [red, green, blue, alpha] as they are painted, from 0 to 255.
+function bytesOf(color) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.fillStyle = color;
+  pen.fillRect(0, 0, 1, 1);
+  return Array.from(pen.getImageData(0, 0, 1, 1).data);
+}
+
+function toCSS(color) {
+  return "rgb(" + color.slice(0, 3).join(", ") + ")";
 }
 
 function setFont() {

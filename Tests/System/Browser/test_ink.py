@@ -1,0 +1,97 @@
+"""Text on a display can be read on every ground that its address asks for, and over every picture."""
+
+import itertools
+
+import pytest
+from playwright.sync_api import expect
+
+from inspection import complaints
+from scripted_server import NOW, digits, state
+from test_display import colour_of, corner, move, pixels
+
+ENOUGH = 7
+RUNNING = {"status": "running", "lastElapsedTimeCalculatedAt": NOW}
+STATES = {
+    "calm": RUNNING, "paused": {}, "warning": {**RUNNING, "elapsedTime": 50, "warnings": [290, 10]},
+    "urgent": {**RUNNING, "elapsedTime": 50, "warnings": [290, 280]}, "overtime": {**RUNNING, "elapsedTime": 310},
+}
+
+
+def luminance(colour):
+    parts = [value / 255 for value in colour]
+    red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    least, most = sorted([luminance(one), luminance(other)])
+    return (most + 0.05) / (least + 0.05)
+
+
+def channels(css):
+    return [float(part) for part in css[css.index("(") + 1:-1].split(",")][:3]
+
+
+def test_every_ground_has_ink_for_each_level(module_of):
+    for ground in itertools.product((0, 64, 128, 192, 255), repeat=3):
+        palette = module_of("display/contrast.js", "paletteOn", list(ground))
+        possible = max(contrast(ground, (0, 0, 0)), contrast(ground, (255, 255, 255)))
+        for name in ("ink", "muted", "accent", "warning", "urgent", "overtime"):
+            assert contrast(palette[name], ground) >= min(ENOUGH, possible) - 1e-9, (ground, name)
+        assert contrast(palette["on-accent"], palette["accent"]) >= 4.5
+        assert contrast(palette["card-ink"], palette["card"]) >= min(ENOUGH, possible)
+
+
+@pytest.mark.parametrize("query, scheme", [
+    ("background=0a0a0a", "light"), ("background=fffbe0", "dark"), ("background=ff8800", "dark"),
+    ("background=rgb(0+71+187)", "light"), ("color=ffffff", "light"), ("color=102040", "dark"),
+])
+def test_ink_follows_the_ground(new_page, web_files, scripted, query, scheme):
+    scripted.states = [state()]
+    page = new_page()
+    page.emulate_media(color_scheme=scheme)
+    page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
+    page.goto(web_files + "/?timer=kitchen&clock=1&" + query)
+    expect(digits(page)).not_to_be_empty()
+    expect(page.locator("#clock")).not_to_be_empty()
+    for revision, (level, fields) in enumerate(STATES.items(), start=6):
+        scripted.snapshot(state(revision=revision, **fields))
+        expect(page.locator("article")).to_have_attribute("data-level", level.replace("paused", "calm"))
+        expect(page.locator("article")).to_have_attribute("data-status", fields.get("status", "paused"))
+        ground = channels(page.locator("article").evaluate("(element) => getComputedStyle(element).backgroundColor"))
+        for part in (".digits", "h1"):
+            assert contrast(channels(colour_of(page, part)), ground) >= ENOUGH - 0.05, (level, part)
+    assert contrast(channels(colour_of(page, "#clock")), corner(page)) >= ENOUGH - 0.05
+
+
+@pytest.mark.parametrize("query, picture", [
+    ("transparent", "white"), ("rgb(0+0+0+/+20%25)", "#ffe070"), ("rgb(255+255+255+/+70%25)", "black"),
+    ("808080", "none"),
+])
+def test_an_outline_makes_ink_legible_over_every_picture(visit, scripted, query, picture):
+    scripted.states = [state(**RUNNING, elapsedTime=299)]
+    page = visit("?timer=kitchen&background=" + query)
+    expect(page.locator("article")).to_have_attribute("data-level", "overtime")
+    scripted.snapshot(state(revision=6, **RUNNING))
+    expect(page.locator("article")).to_have_attribute("data-level", "calm")
+    page.evaluate("(picture) => { document.body.style.background = picture; }", picture)
+
+    for part in (".digits", "h1"):
+        box = page.locator(part).bounding_box()
+        width, height, pixel = pixels(page.screenshot(clip={**box, "width": min(box["width"], 200)}))
+        middle = [pixel(x, height // 2) for x in range(width)] if part == ".digits" else [
+            pixel(x, y) for x in range(width) for y in range(height)]
+        ink = channels(colour_of(page, part))
+        assert max(contrast(colour[:3], ink) for colour in middle) > 10, part
+
+
+@pytest.mark.parametrize("ground", ["0a0a0a", "d03030", "transparent"])
+def test_controls_can_be_read_on_every_ground(visit, scripted, ground):
+    scripted.states = [state(**RUNNING)]
+    page = visit("?timer=kitchen&background=" + ground)
+    page.emulate_media(reduced_motion="reduce", color_scheme="light")
+    move(page)
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.wait_for_timeout(300)
+
+    assert [found for found in complaints(page) if "contrast" in found[0]] == []
