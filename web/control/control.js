@@ -5,7 +5,7 @@ import { Commands } from "../shared/commands.js";
 import { ControlSession } from "../shared/control-session.js";
 import { prepareDialogs } from "../dialogs/dialog.js";
 import { openHelp } from "../dialogs/help.js";
-import { holdToPress, vibrate } from "./hold.js";
+import { holdToPress, vibrate } from "../shared/hold.js";
 import { lapText } from "../dialogs/laps.js";
 import { define, languageReady, t, translate } from "../languages/language.js";
 import { fill } from "../shared/loader.js";
@@ -27,7 +27,6 @@ define({
   "control.message": "Message",
   "control.more": "All actions, shortcuts and settings",
   "control.holdHint": "Hold to finish. With a keyboard, press Enter and confirm.",
-  "control.hold": "Hold the button to finish.",
   "control.notStarted": "Nobody has started “{name}” yet. Choose a duration:",
   "control.lastLap": "last {time}",
   "control.addSeconds": "Add {n} seconds",
@@ -77,7 +76,7 @@ function setUpButtons() {
   find(".more").addEventListener("click", openMore);
   holdToPress(find(".finish"), {
     held: finishHeld,
-    tapped: () => { showMessage(whyNot("finish") || t("control.hold")); },
+    tapped: () => { showMessage(whyNot("finish") || t("hold.finish")); },
     pressed: (event) => { act("finish", event); }
   });
 }

@@ -1,7 +1,8 @@
 // All actions of one timer, as a list in a dialog.
 
 import { linkTo } from "../shared/links.js";
-import { closeDialog, confirm, focusFirst, openDialog } from "./dialog.js";
+import { askBefore, isFinal } from "./ask.js";
+import { closeDialog, focusFirst, openDialog } from "./dialog.js";
 import { openEdit } from "./edit.js";
 import { openLaps } from "./lap-list.js";
 import { define, t } from "../languages/language.js";
@@ -11,21 +12,12 @@ import { openShare } from "./share.js";
 import { isActive, titleOf } from "../shared/timer.js";
 
 define({
-  "action.finish": "Finish",
-  "action.reset": "Reset",
   "action.laps": "Laps",
   "action.message": "Message, flash, blackout",
   "action.share": "Share",
   "action.edit": "Edit settings",
   "action.display": "Open display",
   "action.control": "Open remote control",
-  "action.remove": "Remove",
-  "confirm.finish": "Finish {name}?",
-  "confirm.reset": "Reset {name}?",
-  "confirm.remove": "Remove {name}?",
-  "confirm.finishWhy": "This ends the run on every screen. It can't be undone.",
-  "confirm.resetWhy": "The timer stops and goes back to its start. This can't be undone.",
-  "confirm.removeWhy": "The timer disappears from every screen, with its laps and settings. This can't be undone.",
   "cannot.finish": "{name} isn't running. There is nothing to finish.",
   "cannot.reset": "{name} is already at its start."
 });
@@ -34,11 +26,10 @@ const KEYS = { finish: "F", reset: "R", message: "M", share: "S", edit: "E", lap
 
 // Each takes the timer's name, the session, the commands and the event of the press.
 export const ACTIONS = {
-  finish: (timer, session, commands, event) => { askBefore("finish", timer, { session, commands, event }); },
+  finish: (timer, session, commands, event) => { ask("finish", timer, { session, commands, event }); },
   reset: (timer, session, commands, event) => {
-    const state = session.state(timer);
-    if (isActive(state) || state.laps) {
-      askBefore("reset", timer, { session, commands, event });
+    if (isFinal("reset", session.state(timer))) {
+      ask("reset", timer, { session, commands, event });
     } else {
       commands.change("reset", timer, {}, pressFields(event, session, timer))
         .catch((refusal) => { commands.report(refusal.message); });
@@ -48,7 +39,7 @@ export const ACTIONS = {
   message: openMessage,
   share: openShare,
   edit: openEdit,
-  remove: (timer, session, commands, event) => { askBefore("remove", timer, { session, commands, event }); }
+  remove: (timer, session, commands, event) => { ask("remove", timer, { session, commands, event }); }
 };
 
 // Null when the action makes sense now.
@@ -132,12 +123,8 @@ function buttonWith(words, press) {
 }
 
 // The question is about the run that was on the screen when it was asked, whatever starts while it is open.
-function askBefore(command, timer, { session, commands, event }) {
+function ask(command, timer, { session, commands, event }) {
   const { ifRun } = pressFields(event, session, timer);
-  confirm({
-    title: t("confirm." + command, { name: titleOf(session.state(timer), timer) }),
-    question: t("confirm." + command + "Why"),
-    yes: () => t("action." + command),
-    go: () => commands.change(command, timer, {}, { ifRun })
-  });
+  const name = titleOf(session.state(timer), timer);
+  askBefore(command, name, () => commands.change(command, timer, {}, { ifRun }));
 }

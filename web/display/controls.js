@@ -1,7 +1,11 @@
 // A display's controls. They load with the first movement, touch or key, and fade a while after each; a screen reader
-// and the Tab key always reach them.
+// and the Tab key always reach them. What can't be undone has to be held, or is asked about, as in every view.
 
+import { askBefore, isFinal } from "../dialogs/ask.js";
 import { change } from "../client/changes.js";
+import { Commands } from "../shared/commands.js";
+import { isDialogOpen, prepareDialogs } from "../dialogs/dialog.js";
+import { holdToPress } from "../shared/hold.js";
 import { linkTo } from "../shared/links.js";
 import { whyNotAwake } from "./wake-lock.js";
 import { session, views } from "./display.js";
@@ -10,8 +14,7 @@ import { define, t, translate } from "../languages/language.js";
 import { addModule, addStyle, fill } from "../shared/loader.js";
 import { isOn } from "./options.js";
 import { page } from "../shared/page.js";
-import { ignoreRepeats, pressedAt } from "../shared/press.js";
-import { refusalWords } from "../shared/refusals.js";
+import { ignoreRepeats, pressedAt, pressFields } from "../shared/press.js";
 import { RunHistory } from "../client/runs.js";
 import { showSavingTrouble } from "../shared/saving.js";
 import { setAttribute, setText } from "../shared/shell.js";
@@ -36,7 +39,15 @@ define({
 });
 
 const main = document.getElementById("view");
-const runs = new RunHistory(session);
+
+session.runs = new RunHistory(session);
+
+const commands = new Commands({
+  state: (name) => session.state(name),
+  change: (command, timer, fields) => change(session.client, command, timer, fields)
+}, showReport);
+const panels = []; // the controls of each timer
+let used = null; // those that were pressed last
 let fading = null; // the timeout after which the controls go
 let isByKeyboard = false;
 
@@ -67,11 +78,14 @@ function addControls(view) {
   const element = document.importNode(template.content, true).firstElementChild;
   const primary = element.querySelector(".primary");
   const message = element.querySelector(".message");
+  const panel = { report: element.querySelector(".report"), undo: buttonFor("undo") };
   let messageTimeout = null;
   translate(element);
   ignoreRepeats(primary);
   view.element.appendChild(element);
+  panels.push(panel);
   element.addEventListener("click", click);
+  ["reset", "finish"].forEach((command) => { setUpHold(buttonFor(command), command); });
   session.on("link", refresh);
   session.watch(view.name, refresh);
   refresh();
@@ -84,7 +98,7 @@ function addControls(view) {
     setAttribute(element, "data-status", statusOf(state));
     setText(primary, primaryWords(state));
     setAttribute(primary, "data-command", primaryCommand(state));
-    Array.from(element.querySelectorAll("button")).forEach((button) => {
+    Array.from(element.querySelectorAll("button:not([data-command=undo])")).forEach((button) => {
       const isUseful = session.mayControl && hasUse(button.dataset.command, state);
       setAttribute(button, "aria-disabled", String(!isUseful));
     });
@@ -92,21 +106,60 @@ function addControls(view) {
 
   function click(event) {
     const button = event.target.closest("button");
-    if (button === null) {
-      return;
+    const command = button === null ? null : button.dataset.command;
+    if (command === "undo") {
+      used = panel;
+      commands.undo();
+    } else if (command !== null && !["reset", "finish"].includes(command)) {
+      press(command, event);
     }
-    const { command } = button.dataset;
+  }
+
+  function buttonFor(command) {
+    return element.querySelector("[data-command=" + command + "]");
+  }
+
+  function setUpHold(button, command) {
+    holdToPress(button, {
+      // The press counts from when the button was held long enough, for the run that was seen when it came down.
+      held: (down) => { press(command, down, { ifRun: session.runs.at(view.name, pressedAt(down)) }); },
+      tapped: (event) => { ifFinal(command, event, () => { showMessage(t("hold." + command)); }); },
+      pressed: (event) => { ifFinal(command, event, () => { ask(command, event); }); }
+    });
+  }
+
+  function ifFinal(command, event, run) {
+    const state = session.state(view.name);
+    if (session.mayControl && hasUse(command, state) && isFinal(command, state)) {
+      run();
+    } else {
+      press(command, event);
+    }
+  }
+
+  function ask(command, event) {
+    const { ifRun } = pressFields(event, session, view.name);
+    loadDialogs().then(() => {
+      used = panel;
+      askBefore(command, titleOf(session.state(view.name), view.name), () => {
+        return commands.change(command, view.name, {}, { ifRun });
+      });
+    });
+  }
+
+  function press(button, event, pressed) {
     const state = session.state(view.name);
     showMessage("");
-    if (session.mayControl && !hasUse(command, state)) {
+    if (session.mayControl && !hasUse(button, state)) {
       const status = t("status." + statusOf(state));
-      showMessage(t("display.useless", { name: view.name, status, verb: t("display.verb." + command) }));
-    } else {
-      send(view.name, command, runs.at(view.name, pressedAt(event))).catch((refusal) => {
-        const latest = session.state(view.name);
-        showMessage(refusalWords(refusal, titleOf(latest, view.name), latest));
-      });
+      showMessage(t("display.useless", { name: view.name, status, verb: t("display.verb." + button) }));
+      return;
     }
+    const isStep = STEPS[button] !== undefined && state !== undefined;
+    const { command, fields } = isStep ? adjustment(state, STEPS[button]) : { command: button, fields: {} };
+    used = panel;
+    commands.change(command, view.name, fields, pressed || pressFields(event, session, view.name))
+      .catch((refusal) => { showMessage(refusal.message); });
   }
 
   function showMessage(words) {
@@ -114,6 +167,21 @@ function addControls(view) {
     message.textContent = words;
     messageTimeout = setTimeout(() => { message.textContent = ""; }, MESSAGE_STAYS * 1000);
   }
+}
+
+// At the timer that was pressed, until the next change; the button stays where the focus is.
+function showReport({ words, canUndo }) {
+  panels.forEach((panel) => {
+    const isUsed = panel === used;
+    setText(panel.report, isUsed ? words : "");
+    setAttribute(panel.undo, "aria-disabled", String(!(isUsed && canUndo)));
+    panel.undo.hidden = !(isUsed && canUndo) && document.activeElement !== panel.undo;
+  });
+}
+
+// A display needs them for a keyboard's question only.
+function loadDialogs() {
+  return Promise.all([prepareDialogs(), addStyle("dialogs/dialogs.css")]);
 }
 
 function hasUse(command, state) {
@@ -124,13 +192,6 @@ function hasUse(command, state) {
     return state.status !== "idle";
   }
   return isActive(state) || !["subtract", "add", "finish"].includes(command);
-}
-
-function send(name, button, run) {
-  const state = session.state(name);
-  const isStep = STEPS[button] !== undefined && state !== undefined;
-  const { command, fields } = isStep ? adjustment(state, STEPS[button]) : { command: button, fields: {} };
-  return change(session.client, command, name, Object.assign({ ifRun: run }, fields));
 }
 
 // — the tools of the screen —
@@ -185,7 +246,7 @@ function reveal(event) {
 
 // Not while a pointer or the keyboard's focus is on them.
 function fade() {
-  const isHovered = main.querySelector("nav:hover, footer:hover") !== null;
+  const isHovered = isDialogOpen() || main.querySelector("nav:hover, footer:hover") !== null;
   if (isHovered || (isByKeyboard && main.contains(document.activeElement))) {
     fading = setTimeout(fade, VISIBLE_FOR * 1000);
   } else {

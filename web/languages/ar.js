@@ -61,7 +61,6 @@ addLanguage("ar", {
     other: "إضافة {n} دقيقة"
   },
   "control.addSeconds": "إضافة {n} ثوان",
-  "control.hold": "اضغط الزر مطوّلًا للإنهاء.",
   "control.holdHint": "اضغط مطوّلًا للإنهاء. من لوحة المفاتيح: اضغط مفتاح الإدخال ثم أكّد.",
   "control.lastLap": "الأخيرة {time}",
   "control.message": "رسالة",
@@ -160,6 +159,8 @@ addLanguage("ar", {
   "help.settings": "الإعدادات",
   "help.singleKeys": "استخدام اختصارات المفتاح الواحد",
   "help.title": "الاختصارات والإعدادات",
+  "hold.finish": "اضغط الزر مطوّلًا للإنهاء.",
+  "hold.reset": "اضغط الزر مطوّلًا لإعادة الضبط.",
   "key.edit": "تعديل الإعدادات",
   "key.finish": "إنهاء",
   "key.help": "عرض هذه القائمة",

@@ -25,6 +25,7 @@ define({
   "done.none": "Ended the blackout of {name}.",
   "done.lap": "Recorded a lap of {name}.",
   "done.final": "{what} This can't be undone.",
+  "undo.button": "Undo",
   "undo.done": "Undone: {what}",
   "undo.nothing": "Nothing to undo.",
   "undo.changed": "{name} has changed since then. Nothing was undone."

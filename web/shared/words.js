@@ -3,7 +3,6 @@
 import { define } from "../languages/language.js";
 
 define({
-  "undo.button": "Undo",
   "viewOnly": "You have view-only access.",
   "cannot.add": "{name} isn't running. There is no time to change.",
   "cannot.lap": "{name} isn't running. There is no lap to record.",

@@ -1,9 +1,13 @@
 // A button that has to be held, so that neither a pocket nor a slip of the thumb presses it.
 
-export const HOLD = 900; // milliseconds; control.css fills the button in the same time
+import { define } from "../languages/language.js";
 
-// Calls `held(event)` with the pointerdown, `tapped()` when the button was let go too soon, and `pressed(event)` for a
-// keyboard and whatever else can't hold.
+export const HOLD = 900; // milliseconds; control.css and controls.css fill the button in the same time
+
+define({ "hold.finish": "Hold the button to finish.", "hold.reset": "Hold the button to reset." });
+
+// Calls `held(event)` with the pointerdown, `tapped(event)` when the button was let go too soon, and `pressed(event)`
+// for a keyboard and whatever else can't hold.
 export function holdToPress(button, { held, tapped, pressed }) {
   let timeout = null;
   let isDone = false;
@@ -27,7 +31,7 @@ export function holdToPress(button, { held, tapped, pressed }) {
     if (event.detail === 0 || !window.PointerEvent) {
       pressed(event);
     } else if (!isDone) {
-      tapped();
+      tapped(event);
     }
   });
 
