@@ -2,6 +2,7 @@
 // message delays them.
 
 const AHEAD = 600; // seconds; a hidden page may not run for long
+const REPLAN_EVERY = 240; // no message may come for hours
 const TONES = {
   warning: [{ hertz: 880, from: 0, length: 0.12 }, { hertz: 880, from: 0.2, length: 0.12 }],
   zero: [
@@ -79,6 +80,10 @@ export class Sound {
     }
     const now = performance.now() / 1000;
     this.cancelAll();
+    clearTimeout(this.replanning);
+    if (this.wanted.some(({ due }) => due - now >= AHEAD)) {
+      this.replanning = setTimeout(() => { this.schedule(); }, REPLAN_EVERY * 1000);
+    }
     this.wanted.forEach(({ key, kind, due }) => {
       const wait = due - now;
       if (wait > 0 && wait < AHEAD && !this.sounded.has(key)) {

@@ -46,9 +46,10 @@ def move(page):
 
 @pytest.fixture
 def sounding(visit, scripted):
-    def sounding(query="", pace=1, **fields):
+    def sounding(query="", pace=1, hand_turned=False, **fields):
         scripted.states = [state(**{**RUNNING, **fields})]
-        page = visit("?timer=kitchen&sound=1" + query, init_script=f"window.audioPace = {pace};" + RECORD_TONES)
+        init_script = f"window.audioPace = {pace};" + RECORD_TONES
+        page = visit("?timer=kitchen&sound=1" + query, init_script, hand_turned)
         expect(digits(page)).not_to_be_empty()
         page.locator("#sound").wait_for()
         page.mouse.click(300, 300)
@@ -124,6 +125,20 @@ def test_zero_sounds_though_the_audio_clock_is_not_there_yet(sounding):
     wait_until(page, lambda: page.evaluate("performance.now() / 1000") > end + 0.5, seconds=20)
 
     assert len(page.evaluate("tones")) == 3
+
+
+@pytest.mark.parametrize("minutes, outages", [(20, 4), (90, 18)])
+def test_zero_sounds_after_an_outage_that_was_longer_than_tones_are_ordered_ahead(
+        sounding, scripted, minutes, outages):
+    page = sounding(hand_turned=True, duration=minutes * 60, warnings=[30])
+    scripted.accept = lambda socket: socket.close()
+    scripted.connections[-1].close()
+
+    for _ in range(outages):
+        page.clock.fast_forward(290_000)  # every timeout that is due runs once, as in a hidden page
+
+    end = zero(page, 0, minutes * 60)
+    assert firsts(page) == pytest.approx([end - 30, end], abs=0.3)
 
 
 def test_a_blocked_browser_says_tap_to_enable(visit, scripted):
