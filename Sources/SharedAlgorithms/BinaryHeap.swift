@@ -2,10 +2,13 @@
 ///
 /// A caller that moves or removes values keeps their indices: it passes a closure, which is called with each value
 /// that has another index, and that index.
-package struct BinaryHeap<Instant: Comparable, Value> {
-  package struct Entry {
-    package let due: Instant
-    package let value: Value
+public struct BinaryHeap<Instant: Comparable, Value> {
+  /// A value with its instant.
+  public struct Entry {
+    /// The instant at which the value is due.
+    public let due: Instant
+    /// The value itself; there may be equal ones.
+    public let value: Value
 
     @inlinable init(due: Instant, value: Value) {
       self.due = due
@@ -15,14 +18,17 @@ package struct BinaryHeap<Instant: Comparable, Value> {
 
   @usableFromInline var entries: [Entry] = []
 
-  @inlinable package init() {}
+  /// Creates an empty heap.
+  @inlinable public init() {}
 
   /// The earliest entry of all.
-  @inlinable package var first: Entry? { entries.first }
+  @inlinable public var first: Entry? { entries.first }
 
-  @inlinable package subscript(index: Int) -> Entry { entries[index] }
+  /// The entry at an index that the closure got last for its value.
+  @inlinable public subscript(index: Int) -> Entry { entries[index] }
 
-  @inlinable package mutating func insert(
+  /// Adds a value that is due at an instant.
+  @inlinable public mutating func insert(
     _ value: Value, due: Instant, indexChanged: (Value, Int) -> Void = { _, _ in }
   ) {
     entries.append(Entry(due: due, value: value))
@@ -30,14 +36,15 @@ package struct BinaryHeap<Instant: Comparable, Value> {
   }
 
   /// Gives the value at an index another instant.
-  @inlinable package mutating func move(
+  @inlinable public mutating func move(
     at index: Int, to due: Instant, indexChanged: (Value, Int) -> Void = { _, _ in }
   ) {
     entries[index] = Entry(due: due, value: entries[index].value)
     restoreOrder(from: index, indexChanged)
   }
 
-  @inlinable package mutating func remove(
+  /// Removes the entry at an index.
+  @inlinable public mutating func remove(
     at index: Int, indexChanged: (Value, Int) -> Void = { _, _ in }
   ) {
     let last = entries.removeLast()
@@ -47,7 +54,7 @@ package struct BinaryHeap<Instant: Comparable, Value> {
   }
 
   /// Removes and returns the earliest entry, if it is due.
-  @inlinable package mutating func popDue(at now: Instant) -> Entry? {
+  @inlinable public mutating func popDue(at now: Instant) -> Entry? {
     guard let first, first.due <= now else { return nil }
     remove(at: 0)
     return first

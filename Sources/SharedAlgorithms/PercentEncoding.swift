@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986 §2.1): `%` and two hexadecimal digits stand for a byte.
-package enum PercentEncoding {
+public enum PercentEncoding {
   /// A `%` that begins no escape.
-  package enum StrayPercent {
+  public enum StrayPercent {
     /// The text is malformed.
     case refused
     /// The `%` stands for itself, as in a form's data (WHATWG URL §1.3).
@@ -9,7 +9,7 @@ package enum PercentEncoding {
   }
 
   /// The decoded text; nil when it is malformed or not UTF-8.
-  @inlinable package static func decoded(
+  @inlinable public static func decoded(
     _ text: some Collection<UInt8>, strayPercent: StrayPercent = .refused
   ) -> String? {
     guard text.contains(UInt8(ascii: "%")) else { return String(validating: text, as: UTF8.self) }
@@ -31,22 +31,23 @@ package enum PercentEncoding {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  @usableFromInline static func escapedByte(_ digits: some Collection<UInt8>) -> UInt8? {
+  /// The byte that two hexadecimal digits stand for.
+  @inlinable static func escapedByte(_ digits: some Collection<UInt8>) -> UInt8? {
     var digits = digits.makeIterator()
-    guard let high = digits.next().flatMap(hexadecimalValue),
-      let low = digits.next().flatMap(hexadecimalValue)
+    guard let first = digits.next(), let high = hexadecimalValue(first),
+      let second = digits.next(), let low = hexadecimalValue(second)
     else { return nil }
     return high << 4 | low
   }
 
   /// The escape of a byte, with uppercase digits.
-  package static func escape(_ byte: UInt8) -> String {
+  public static func escape(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return (digits.count == 1 ? "%0" : "%") + digits
   }
 
   /// The value of a hexadecimal digit in ASCII.
-  package static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
+  @inlinable public static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10

@@ -15,7 +15,7 @@ extension JSONFileStore {
     case missing
     /// The store has a value already, and was not to overwrite it.
     case alreadyPresent
-    /// It was said to be of `Bool`, and is not.
+    /// The key was listed among those of `Bool`, and its value is none.
     case notBool
     /// An array or a dictionary of more than one type.
     case mixedTypes

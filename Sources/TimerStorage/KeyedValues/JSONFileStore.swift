@@ -90,9 +90,9 @@ public final class JSONFileStore: Sendable {
 
     /// The kind of a change.
     public enum Kind: Hashable, Sendable {
-      /// It is there, new or another than before.
+      /// The value is there, new or another than before.
       case stored
-      /// It is gone.
+      /// The value is gone.
       case removed
     }
 

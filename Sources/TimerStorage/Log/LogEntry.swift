@@ -5,10 +5,12 @@ import SharedAlgorithms
 /// An entry of the log: a line of JSON with sizes and a checksum, followed by the contents of a step's files.
 struct LogEntry {
   let step: FolderStep
+  /// The files as the line names them, with the hashes of their earlier contents.
   let files: [Head.File]
   let generation: UInt64
   let entry: Int?
   let first: Int?
+  /// The entry's bytes in the log.
   let range: Range<Data.Index>
 
   /// The version of the entries that are written; all before it can be read.
@@ -21,6 +23,7 @@ struct LogEntry {
     let first: Int
   }
 
+  /// The line of an entry, as it is read.
   struct Head: Decodable {
     let files: [File]
     /// Missing in logs from before generations.

@@ -10,7 +10,7 @@ struct SeenContents {
   var isComplete = false
   private var hashes: [FileName: [UInt64]] = [:]
 
-  /// Of the earliest and the latest; more than a few are seen only of a file that others write all the time.
+  /// The most hashes of one file, the earliest and the latest; only a file that others write all the time has as many.
   private static let hashesMax = 16
 
   /// Never 0, which stands for no file.

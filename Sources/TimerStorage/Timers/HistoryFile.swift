@@ -17,9 +17,9 @@ struct HistoryFile: Codable, Equatable {
   enum Found: Equatable {
     /// The folder is from before there were histories, or new.
     case none
-    /// It was written in this very file; with the times of the file.
+    /// The file is the one that the server wrote: its times are those in it.
     case own(String)
-    /// It was copied, or is damaged.
+    /// The file is a copy, or damaged.
     case foreign
   }
 

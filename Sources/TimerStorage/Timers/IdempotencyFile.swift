@@ -10,7 +10,7 @@ public struct IdempotencyEntry: Codable, Hashable, Sendable {
   public internal(set) var revision: Int
   /// When, on the server clock, in seconds since 1970.
   public var at: Double
-  /// It was the timer's removal.
+  /// True if the change removed the timer.
   public let removed: Bool
   /// The request's fingerprint; nil in a file of an older server.
   public let fingerprint: Int?

@@ -4,7 +4,7 @@ enum QuotedList {
   enum Backslash {
     /// The next character stands for itself, as in a quoted string (RFC 9110 §5.6.4).
     case escapes
-    /// It is a character like any other, as in an entity tag (RFC 9110 §8.8.3).
+    /// A backslash is a character like any other, as in an entity tag (RFC 9110 §8.8.3).
     case isLiteral
   }
 

@@ -4,7 +4,7 @@ final class TLSStream: ByteStream {
     /// Nothing has come yet.
     case fresh
     case secure
-    /// It is not TLS: bytes pass as they are, for an answer in plain text.
+    /// The client does not speak TLS: bytes pass as they are, for an answer in plain text.
     case plain
     case broken
   }

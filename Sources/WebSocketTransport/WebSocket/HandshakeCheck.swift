@@ -2,9 +2,9 @@
 enum HandshakeCheck {
   enum Verdict {
     case accepted(Handshake, key: String, subprotocol: String?)
-    /// It is none that is spoken here.
+    /// The handshake breaks RFC 6455, or asks for another version or subprotocol.
     case malformed(HTTPResponse)
-    /// It is valid, but the client is not admitted.
+    /// The handshake is valid, but the client is not admitted.
     case notAdmitted(HTTPResponse)
   }
 

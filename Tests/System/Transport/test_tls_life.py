@@ -13,15 +13,20 @@ import websockets
 
 from certificates import Certificate
 from echo_server import (
-    WITHIN,
     counters,
     end_of_a_late_reader,
     eventually,
     frame,
     read_answer,
-    read_exactly,
     read_frame,
-    read_pong,
+)
+from scenes import (
+    connection_ends_within_the_flood,
+    flood,
+    pings_are_life,
+    pongs_are_life,
+    silent_client_is_dropped,
+    slow_reader_gets_the_newest,
 )
 from secure_server import SecureServer, secure
 from stalls import Stopwatch
@@ -36,43 +41,15 @@ class TestSlowSecureReaders:
     def test_one_gets_the_newest_and_others_get_all(self, certificate):
         with secure(certificate) as server, contextlib.closing(server.web_socket(4_096)) as slow, \
                 server.connect() as quick, server.connect() as asker:
-            slow.sendall(frame(1, b"join"))
-            assert read_frame(slow) == (1, b"joined")
-            quick.send("join")
-            quick.recv(timeout=WITHIN)
-
-            for round_number in range(500):
-                asker.send("broadcast:20:1000")
-                numbers = [int(quick.recv(timeout=WITHIN).split()[0]) for _ in range(20)]
-                assert numbers == list(range(round_number * 20 + 1, round_number * 20 + 21))
-
-            got = []
-            while not got or got[-1] != 10_000:
-                opcode, text = read_frame(slow)
-                assert opcode == 1 and len(text) == 1_000
-                got.append(int(text.split()[0]))
-            assert got == sorted(set(got)) and len(got) < 2_000
+            slow_reader_gets_the_newest(slow, quick, asker)
 
     def test_one_too_slow_for_what_can_not_be_replaced_is_closed(self, certificate):
         with secure(certificate) as server, contextlib.closing(server.web_socket(4_096)) as slow, \
                 server.connect() as quick:
-            slow.sendall(frame(1, b"join"))
-            assert read_frame(slow) == (1, b"joined")
-            quick.send("join")
-            quick.recv(timeout=WITHIN)
-
-            for _ in range(150):
-                quick.send("flood:20:1000")
-                last = [int(quick.recv(timeout=WITHIN).split()[0]) for _ in range(20)][-1]
-            assert last == 3_000
+            flood(slow, quick)
             eventually(lambda: counters(server)["tls"] == 1)
             assert counters(server)["slowWebSocket"] == 1
-            received = 0
-            with pytest.raises((EOFError, OSError)):
-                while received < 3_000_000:
-                    read_exactly(slow, 1_000)
-                    received += 1_000
-            assert received < 1_500_000
+            connection_ends_within_the_flood(slow)
 
     def test_one_that_wakes_in_time_sees_1013(self, certificate):
         end = end_of_a_late_reader(functools.partial(secure, certificate))
@@ -90,11 +67,7 @@ class TestSecureLife:
     def test_silence_is_pinged_and_then_dropped(self, certificate):
         with secure(certificate, "--ping-seconds", "1") as server:
             with Stopwatch() as watch, contextlib.closing(server.web_socket()) as stream:
-                assert read_frame(stream)[0] == 9
-                assert 0.9 < watch.all_seconds and watch.seconds < 1.8
-                with pytest.raises((EOFError, OSError)):
-                    read_frame(stream)
-                assert 1.8 < watch.all_seconds and watch.seconds < 3.5
+                silent_client_is_dropped(stream, watch)
             assert counters(server)["pingTimeout"] == 1
 
     def test_a_silent_one_that_does_not_read_is_dropped_too(self, certificate):
@@ -109,20 +82,12 @@ class TestSecureLife:
         # A busy machine may take most of a second to answer.
         with secure(certificate, "--ping-seconds", "1") as server:
             with contextlib.closing(server.web_socket()) as stream:
-                for _ in range(3):
-                    opcode, payload = read_frame(stream)
-                    assert opcode == 9
-                    stream.sendall(frame(10, payload))
-                stream.sendall(frame(1, b"here"))
-                assert read_frame(stream) == (1, b"here")
+                pongs_are_life(stream)
 
     def test_the_peers_own_pings_are_life(self, certificate):
         with secure(certificate, "--ping-seconds", "1") as server:
             with contextlib.closing(server.web_socket()) as stream:
-                for _ in range(12):
-                    time.sleep(0.25)
-                    stream.sendall(frame(9, b"x"))
-                    assert read_pong(stream) == b"x"
+                pings_are_life(stream)
 
     def test_everybody_is_told_when_it_stops(self, certificate):
         async def many(server):

@@ -30,11 +30,18 @@ from echo_server import (
     frame,
     handshake,
     read_answer,
-    read_exactly,
     read_frame,
     read_head,
-    read_pong,
     running,
+)
+from scenes import (
+    connection_ends_within_the_flood,
+    flood,
+    large_answers_are_whole,
+    pings_are_life,
+    pongs_are_life,
+    silent_client_is_dropped,
+    slow_reader_gets_the_newest,
 )
 from stalls import Stopwatch
 
@@ -255,23 +262,7 @@ class TestBroadcast:
     def test_a_slow_reader_gets_the_newest_and_others_get_all(self):
         with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
                 connect(server.url) as quick, connect(server.url) as asker:
-            slow.sendall(frame(1, b"join"))
-            assert read_frame(slow) == (1, b"joined")
-            quick.send("join")
-            quick.recv(timeout=WITHIN)
-
-            # In rounds that fit into a socket which has been read empty.
-            for round_number in range(500):
-                asker.send("broadcast:20:1000")
-                numbers = [int(quick.recv(timeout=WITHIN).split()[0]) for _ in range(20)]
-                assert numbers == list(range(round_number * 20 + 1, round_number * 20 + 21))
-
-            got = []
-            while not got or got[-1] != 10_000:
-                opcode, text = read_frame(slow)
-                assert opcode == 1 and len(text) == 1_000
-                got.append(int(text.split()[0]))
-            assert got == sorted(set(got)) and len(got) < 2_000
+            slow_reader_gets_the_newest(slow, quick, asker)
 
     def test_a_slow_reader_whose_frames_are_no_neighbours_gets_whole_ones(self):
         with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
@@ -296,24 +287,10 @@ class TestBroadcast:
     def test_a_reader_too_slow_for_what_can_not_be_replaced_is_closed(self):
         with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
                 connect(server.url) as quick:
-            slow.sendall(frame(1, b"join"))
-            assert read_frame(slow) == (1, b"joined")
-            quick.send("join")
-            quick.recv(timeout=WITHIN)
-
-            for _ in range(150):
-                quick.send("flood:20:1000")
-                last = [int(quick.recv(timeout=WITHIN).split()[0]) for _ in range(20)][-1]
-            assert last == 3_000
+            flood(slow, quick)
             # Its close is not answered, and so it ends a second later.
             eventually(lambda: counters(server)["webSockets"] == 1)
-            # What had been sent before can still be read, and then it ends, far from the last frame.
-            received = 0
-            with pytest.raises((EOFError, ConnectionError)):
-                while received < 3_000_000:
-                    read_exactly(slow, 1_000)
-                    received += 1_000
-            assert received < 1_500_000
+            connection_ends_within_the_flood(slow)
 
     def test_a_reader_that_wakes_in_time_sees_1013(self):
         end = end_of_a_late_reader(running)
@@ -339,29 +316,16 @@ class TestLife:
     def test_silence_is_pinged_and_then_dropped(self):
         with running("--ping-seconds", "1") as server, Stopwatch() as watch, \
                 contextlib.closing(server.web_socket()) as plain:
-            assert read_frame(plain)[0] == 9
-            assert 0.9 < watch.all_seconds and watch.seconds < 1.8
-            with pytest.raises((EOFError, ConnectionError)):
-                read_frame(plain)
-            assert 1.8 < watch.all_seconds and watch.seconds < 3.5
+            silent_client_is_dropped(plain, watch)
 
     def test_a_pong_is_life(self):
         # A busy machine may take most of a second to answer.
         with running("--ping-seconds", "1") as server, contextlib.closing(server.web_socket()) as plain:
-            for _ in range(3):
-                opcode, payload = read_frame(plain)
-                assert opcode == 9
-                plain.sendall(frame(10, payload))
-            plain.sendall(frame(1, b"here"))
-            assert read_frame(plain) == (1, b"here")
+            pongs_are_life(plain)
 
     def test_the_peers_own_pings_are_life(self):
-        # Three times as long as silence may last, in steps that a busy machine may make four times as long.
         with running("--ping-seconds", "1") as server, contextlib.closing(server.web_socket()) as plain:
-            for _ in range(12):
-                time.sleep(0.25)
-                plain.sendall(frame(9, b"x"))
-                assert read_pong(plain) == b"x"
+            pings_are_life(plain)
 
     def test_one_connection_too_many_is_closed_with_1013(self):
         with running("--connections-max", "3") as server:
@@ -633,9 +597,7 @@ class TestHTTP:
     @pytest.mark.parametrize("path, size", [("/big.bin", 3_000_000), ("/api/large", 2_000_000)])
     def test_large_answers_go_out_in_parts(self, server, path, size):
         with contextlib.closing(server.socket(4_096)) as plain:
-            for _ in range(2):
-                plain.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-                assert read_answer(plain)[2] == (bytes(range(251)) * 12_000)[:size]
+            large_answers_are_whole(plain, path, size)
 
     def test_a_client_may_be_gone_before_its_answer(self, server):
         for path in ["/api/x", "/api/large", "/api/never"]:
