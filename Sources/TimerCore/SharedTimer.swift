@@ -256,6 +256,11 @@ public struct ZeroCrossing: Hashable, Sendable {
   public let timer: SharedTimer
   public let at: Instant
 
+  public init(timer: SharedTimer, at: Instant) {
+    self.timer = timer
+    self.at = at
+  }
+
   /// The same crossing as the change of this revision.
   public func numbered(_ revision: Int) -> ZeroCrossing {
     ZeroCrossing(timer: timer.numbered(revision), at: at)

@@ -119,6 +119,10 @@ extension ErrorReply {
   /// The disk refused a change; the disk's own error goes to the server's log.
   public static let storageFailed = ErrorReply(
     .storageFailed, "the change could not be written to disk and was not made; try again")
+  /// Other servers' changes of the timer always came first.
+  public static let overtaken = ErrorReply(
+    .storageFailed,
+    "the timer was changed elsewhere again and again, and this change was not made; try again")
   /// The server takes its leave.
   public static let shuttingDown = ErrorReply(
     .shuttingDown, "the server is stopping and the change was not made; connect again and repeat it"

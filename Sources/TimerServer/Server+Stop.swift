@@ -36,12 +36,12 @@ extension Server {
   func handleSignals(_ signals: ServerSignals) {
     let limit = drainSeconds + Self.endSeconds
     loop.handleSignals(signals.signals, stopWithin: limit) {
-      [writer, log, end = signals.end] reason in
+      [store, log, end = signals.end] reason in
       switch reason {
       case .secondSignal: log.write(.info, "stopped at once, as asked by a second signal")
       case .timedOut: log.write(.error, "not stopped within \(limit) s; ended all the same")
       }
-      let unreported = writer.unreportedCount
+      let unreported = store.unreportedCount
       if unreported > 0 { log.write(.error, Self.unreportedMessage(unreported)) }
       log.finish(within: Self.logSeconds)
       end(unreported > 0 ? .diskUnresponsive : .stored)
@@ -51,18 +51,18 @@ extension Server {
   /// The connections are gone; the files follow, as far as the disk does.
   func finish() -> ServerEnd {
     defer { log.finish(within: Self.logSeconds) }
-    let finish = writer.finish(within: Self.diskSeconds)
+    let finish = store.finish(within: Self.diskSeconds)
     // The disk's last events have no client to go to.
-    logRemainingDiskEvents()
+    logRemainingStoreEvents()
     refusals.logRest()
     switch finish {
     case .done: return .stored
-    case .filesBehind:
+    case .behind:
       log.write(
         .warning, "not every timer's file was written; the next start brings them up to date")
       return .stored
     case .unanswered:
-      log.write(.error, Self.unreportedMessage(writer.unreportedCount))
+      log.write(.error, Self.unreportedMessage(store.unreportedCount))
       return .diskUnresponsive
     }
   }

@@ -3,13 +3,13 @@ import TimerCore
 import TimerStorage
 public import WebSocketTransport
 
-/// The server, put together: the hub in the middle, the loops and the disk's thread at its sides.
+/// The server, put together: the hub in the middle, the loops and the store at its sides.
 ///
 /// Created, run and destroyed on one thread.
 public final class Server {
   let loop: LoopGroup
-  let writer: TimerWriter
-  private let mailbox: Mailbox<DiskEvent>
+  let store: any TimerStore
+  private let mailbox: Mailbox<StoreEvent>
   private let tokens: TokenSource
   private let clock: ServerClock
   private var wallClock: WallClockMonitor
@@ -17,7 +17,7 @@ public final class Server {
   let refusals: RefusalLog
   let drainSeconds: Double
   private var hub: Hub
-  private var backlog = DiskBacklog()
+  private var backlog = StoreBacklog()
 
   /// Opens the data folder, reads every timer, and listens; from then on it handles the signals.
   public init(
@@ -39,35 +39,27 @@ public final class Server {
     options.staticFiles = try settings.page.staticFiles()
     tokens = try TokenSource(settings.tokenFile, isNamed: settings.tokensPath != nil, log: log)
     do { loop = try LoopGroup(options) } catch { throw .listening(error) }
-    var folder: TimerFolder
-    let contents: TimerFolder.Contents
-    do throws(FolderError) {
-      folder = try TimerFolder(path: settings.dataFolder, clock: clock.anchor.start)
-      contents = try folder.load()
+    let mailbox = Mailbox<StoreEvent>()
+    self.mailbox = mailbox
+    let contents: StoreContents
+    do {
+      store = try settings.store(clock.anchor.start) { mailbox.post($0) }
+      contents = try store.load()
     } catch {
-      if case .newer = error { throw .newerData(settings.dataFolder, "\(error)") }
-      throw .dataFolder(settings.dataFolder, error.explanation)
+      throw ServerFailure(error, settings.dataFolder)
     }
     for fault in contents.faults {
       log.write(fault.fault.isDamage ? .error : .warning, fault.line)
     }
     tokens.watchFolder()
-    let mailbox = Mailbox<DiskEvent>()
-    self.mailbox = mailbox
-    writer = TimerWriter(folder: folder) { mailbox.post($0) }
     var turn = Turn(now: clock.now())
     hub = Hub(
       settings.hubOptions(tokens.first), clock: clock.anchor, contents: contents, &turn)
-    do { try writer.watch(settings.dataFolder) } catch {
-      log.write(
-        .warning,
-        "the data folder is scanned each second, since the system gives no watch: "
-          + "\(error)\(error.advice)")
-    }
-    if !turn.actions.writes.isEmpty {
+    do { try store.watch() } catch { log.write(.warning, "\(error)") }
+    if !turn.actions.changes.isEmpty {
       // Countdowns that ended meanwhile are settled before the first client can look.
-      writer.submit(turn.actions.writes)
-      writer.finish()
+      store.submit(turn.actions.changes)
+      store.finish()
     }
     for remark in contents.remarks { log.write(.warning, remark) }
     if !contents.quarantined.isEmpty {
@@ -93,11 +85,11 @@ public final class Server {
     return finish()
   }
 
-  /// Logs the disk's events that the loop has not handled.
-  func logRemainingDiskEvents() {
+  /// Logs the store's events that the loop has not handled.
+  func logRemainingStoreEvents() {
     backlog.append(mailbox.drain())
     var turn = Turn(now: clock.now())
-    while let diskEvent = backlog.popFirst() { hub.handle(.disk(diskEvent), &turn) }
+    while let event = backlog.popFirst() { hub.handle(.store(event), &turn) }
     for line in turn.actions.log { log.write(line) }
   }
 
@@ -110,7 +102,7 @@ public final class Server {
     }
     handle(event, &turn)
     if hub.isMeasuringWork { hub.endWork(at: clock.now()) }
-    writer.submit(turn.actions.writes)
+    store.submit(turn.actions.changes)
     for line in turn.actions.log { log.write(line) }
     for reason in turn.actions.refusals { refusals.add(reason) }
     actions += turn.actions.transport
@@ -137,22 +129,22 @@ public final class Server {
   /// Hands on what other threads have posted.
   private func handleMailboxes(_ turn: inout Turn) {
     backlog.append(mailbox.drain())
-    if let diskEvent = backlog.popFirst() {
-      handle(diskEvent, &turn)
+    if let event = backlog.popFirst() {
+      handle(event, &turn)
     } else {
       hub.handle(.wake, &turn)
     }
     // A stopping server handles all events at once.
-    while hub.isStopping, let diskEvent = backlog.popFirst() { handle(diskEvent, &turn) }
+    while hub.isStopping, let event = backlog.popFirst() { handle(event, &turn) }
     // The loop looks at its sockets and deadlines before the rest.
     if !backlog.isEmpty { mailbox.wake() }
     for tokens in tokens.drain() { hub.handle(.tokens(tokens), &turn) }
   }
 
-  private func handle(_ diskEvent: DiskEvent, _ turn: inout Turn) {
-    hub.handle(.disk(diskEvent), &turn)
-    // Later writes of the hub are for the new folder.
-    if case .restored = diskEvent { writer.acknowledgeReplacement() }
+  private func handle(_ event: StoreEvent, _ turn: inout Turn) {
+    hub.handle(.store(event), &turn)
+    // Later changes of the hub are for the new contents.
+    if case .restored = event { store.acknowledgeReplacement() }
   }
 }
 
@@ -199,6 +191,14 @@ public enum ServerFailure: Error, CustomStringConvertible {
   case tokens(String, String)
   case listening(TransportError)
   case signals(String)
+
+  /// Why the store in this folder can't be used.
+  init(_ failure: StoreFailure, _ folder: String) {
+    switch failure {
+    case .newer(let why): self = .newerData(folder, why)
+    case .unusable(let why): self = .dataFolder(folder, why)
+    }
+  }
 
   public var description: String {
     switch self {

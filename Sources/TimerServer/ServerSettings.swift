@@ -63,6 +63,13 @@ public struct ServerSettings: Sendable {
     tokensPath.map { TokenFile(path: $0) } ?? TokenFile(dataFolder: dataFolder)
   }
 
+  /// The store of the timers; `report` gets its events. The one place that chooses it.
+  func store(
+    _ clock: ClockReading, report: @escaping @Sendable (StoreEvent) -> Void
+  ) throws(StoreFailure) -> any TimerStore {
+    try FolderStore(path: dataFolder, clock: clock, report: report)
+  }
+
   func hubOptions(_ tokens: TokenTable?) -> HubOptions {
     var options = HubOptions(epoch: UUID().uuidString.lowercased())
     options.access = access

@@ -6,7 +6,7 @@ extension Hub {
   /// has passed since changes made before the clock was set.
   mutating func storeClockIfDue(_ turn: inout Turn) {
     guard timerTable.isClockDue else { return }
-    turn.actions.writes.append(timerTable.makeClockWrite(at: turn.now))
+    turn.actions.changes.append(timerTable.makeClockWrite(at: turn.now))
   }
 
   /// The disk refused a write, which may have been that one. The next change takes the clocks along; where none

@@ -10,7 +10,7 @@ extension Hub {
   /// Subscribers get the new timers as edits, once these are stored under new revisions. Then every connection is
   /// closed with a request to come back, and gets the new history.
   mutating func replaceData(
-    with contents: TimerFolder.Contents, _ turn: inout Turn
+    with contents: StoreContents, _ turn: inout Turn
   ) {
     turn.actions.log(
       .warning,
@@ -18,9 +18,10 @@ extension Hub {
     for remark in contents.remarks { turn.actions.log(.warning, remark) }
     for fault in contents.faults { turn.actions.log(.error, fault.line) }
     // Writes under way were decided for the previous folder, which is gone.
-    turn.actions.writes = []
-    let lost = DiskError("find", "the data folder", code: 116)
-    for ticket in timerTable.tickets { rollBack(ticket, lost, &turn) }
+    turn.actions.changes = []
+    let lost = StorageTrouble(
+      reason: "the data was replaced", description: "the data that it was decided for was replaced")
+    for ticket in timerTable.pending.tickets { rollBack(ticket, lost, &turn) }
     let before = timerTable.durableTimers.map(\.id)
     timerTable.reset(to: contents.server)
     timerTable.restoreClocks(contents, at: turn.now)
@@ -30,7 +31,7 @@ extension Hub {
     idempotencyCache.restore(contents, on: timerTable.clock.reading(at: turn.now))
     quarantine = Quarantine(contents)
     unchangedSinceStart = []
-    timerTable.restore(contents.timers)
+    timerTable.restore(contents.timers, stamps: contents.stamps)
     var proposals = contents.timers.map { record in
       var timer = timerTable.withRun(record.timer)
       timer.changedAt = turn.now

@@ -8,20 +8,21 @@ extension Hub {
   mutating func change(
     _ message: ClientMessage, by requester: Requester, _ caller: Caller, _ turn: inout Turn
   ) {
-    let grant = caller.grant
+    decide(ChangeRequest(message, by: requester, caller, at: turn.now), &turn)
+  }
+
+  mutating func decide(_ request: ChangeRequest, _ turn: inout Turn) {
     do throws(Postponed) {
-      try check(message.request, by: grant)
-      let named = caller.named(message.request)
-      if try answerRepeated(message, named, by: requester, grant, &turn) { return }
-      switch message.request {
-      case .change(let id, let change, _):
-        try decide(change, for: id, named, message, by: requester, &turn)
-      case .finishAll(let press, _):
-        try finishAll(press, named, message, by: requester, grant, &turn)
+      try check(request.message.request, by: request.caller.grant)
+      let named = request.caller.named(request.message.request)
+      if try answerRepeated(request, named, &turn) { return }
+      switch request.message.request {
+      case .change(let id, let change, _): try decide(change, for: id, named, request, &turn)
+      case .finishAll(let press, _): try finishAll(press, named, request, &turn)
       default: preconditionFailure("asked only for what changes timers")
       }
     } catch {
-      refuseWhenDurable(message.tag, error, by: requester, &turn)
+      refuseWhenDurable(request, error, &turn)
     }
   }
 
@@ -50,27 +51,29 @@ extension Hub {
   }
 
   private mutating func refuseWhenDurable(
-    _ tag: ReplyTag, _ postponed: Postponed, by requester: Requester, _ turn: inout Turn
+    _ request: ChangeRequest, _ postponed: Postponed, _ turn: inout Turn
   ) {
     guard let ticket = postponed.ticket else {
-      refuse(tag, postponed.error, timer: postponed.timer, to: requester, &turn)
+      refuse(
+        request.message.tag, postponed.error, timer: postponed.timer, to: request.requester, &turn)
       return
     }
-    let waiter = Waiter(
-      requester: requester, tag: tag, answer: .refusal(postponed.error), timer: postponed.timer)
-    timerTable.wait(waiter, for: ticket)
+    let answer = Waiter.Answer.refusal(postponed.error)
+    timerTable.pending.wait(
+      Waiter(request: request, answer: answer, timer: postponed.timer), for: ticket)
   }
 
   // MARK: One timer
 
   private mutating func decide(
-    _ change: TimerChange, for id: TimerID, _ named: IdempotentRequest?, _ message: ClientMessage,
-    by requester: Requester, _ turn: inout Turn
+    _ change: TimerChange, for id: TimerID, _ named: IdempotentRequest?,
+    _ request: ChangeRequest, _ turn: inout Turn
   ) throws(Postponed) {
     if let error = obstacle(to: id) { throw Postponed(error: error, timer: id) }
-    crossDueZeros(id, &turn)
+    crossDueZeros(id, at: request.instant(after: timerTable.latest(id)), &turn)
+    let instant = request.instant(after: timerTable.latest(id))
     let proposal: Proposal
-    do { proposal = try timerTable.proposal(change, for: id, at: turn.now) } catch {
+    do { proposal = try timerTable.proposal(change, for: id, at: instant) } catch {
       throw Postponed(
         error: ErrorReply(error, timer: id), timer: id, ticket: timerTable.ticket(of: id))
     }
@@ -91,33 +94,30 @@ extension Hub {
           "there are \(options.timersMax) timers, the maximum; remove one first"))
     }
     let ticket = apply([proposal], named: named, &turn)
-    timerTable.wait(
-      Waiter(
-        requester: requester, tag: message.tag, answer: .changedTimer, timer: id,
-        key: named?.key),
-      for: ticket)
+    timerTable.pending.wait(
+      Waiter(request: request, answer: .changedTimer, timer: id, key: named?.key), for: ticket)
     if let named { idempotencyCache.record(named, .pending(ticket), at: turn.now) }
   }
 
   // MARK: All timers
 
   private mutating func finishAll(
-    _ press: Instant?, _ named: IdempotentRequest?, _ message: ClientMessage,
-    by requester: Requester,
-    _ grant: Grant, _ turn: inout Turn
+    _ press: Instant?, _ named: IdempotentRequest?, _ request: ChangeRequest, _ turn: inout Turn
   ) throws(Postponed) {
-    for id in timerTable.activeIDs where grant.scope.contains(id) {
-      crossDueZeros(id, &turn)
+    let scope = request.caller.grant.scope
+    for id in timerTable.activeIDs where scope.contains(id) {
+      crossDueZeros(id, at: request.instant(after: timerTable.latest(id)), &turn)
     }
     var proposals: [Proposal] = []
-    for id in timerTable.activeIDs where grant.scope.contains(id) {
+    for id in timerTable.activeIDs where scope.contains(id) {
+      let now = request.instant(after: timerTable.latest(id))
       // A timer that changed since the press ends at that change: it vetoes the others no more than itself.
       let instant = press.map { press in
-        press < turn.now - TimerLimits.pressAgeMax
+        press < now - TimerLimits.pressAgeMax
           ? press : max(press, timerTable.latest(id)?.runChangedAt ?? press)
       }
       let change = TimerChange(.finish(resetTime: false), at: instant)
-      do { proposals.append(try timerTable.proposal(change, for: id, at: turn.now)) } catch {
+      do { proposals.append(try timerTable.proposal(change, for: id, at: now)) } catch {
         throw Postponed(
           error: ErrorReply(error, timer: id), timer: id, ticket: timerTable.ticket(of: id))
       }
@@ -125,18 +125,17 @@ extension Hub {
     // A named one that found nothing is remembered too: sent again it must not end what has begun since.
     guard !proposals.isEmpty || named != nil else {
       // The answer depends on changes that may not be durable yet, so it waits for them.
-      if let ticket = timerTable.ticketUnderWay {
-        timerTable.wait(
-          Waiter(requester: requester, tag: message.tag, answer: .nothingFinished), for: ticket)
+      if let ticket = timerTable.pending.last {
+        timerTable.pending.wait(
+          Waiter(request: request, answer: .nothingFinished), for: ticket)
       } else {
-        reply(.accepted(message.tag, .timers([])), to: requester, &turn)
+        reply(.accepted(request.message.tag, .timers([])), to: request.requester, &turn)
       }
       return
     }
     let ticket = apply(proposals, named: named, &turn)
-    timerTable.wait(
-      Waiter(requester: requester, tag: message.tag, answer: .changedTimers, key: named?.key),
-      for: ticket)
+    timerTable.pending.wait(
+      Waiter(request: request, answer: .changedTimers, key: named?.key), for: ticket)
     if let named { idempotencyCache.record(named, .pending(ticket), at: turn.now) }
   }
 
@@ -144,8 +143,7 @@ extension Hub {
 
   /// Answers a change that was made under this name before; false when there was none.
   private mutating func answerRepeated(
-    _ message: ClientMessage, _ named: IdempotentRequest?, by requester: Requester, _ grant: Grant,
-    _ turn: inout Turn
+    _ request: ChangeRequest, _ named: IdempotentRequest?, _ turn: inout Turn
   ) throws(Postponed) -> Bool {
     guard let named, let entry = idempotencyCache.entry(named.key, at: turn.now) else {
       return false
@@ -155,17 +153,17 @@ extension Hub {
         error: ErrorReply(
           .badRequest, "this \"requestId\" was used for another request; use a new one"))
     }
+    let (message, requester) = (request.message, request.requester)
+    let scope = request.caller.grant.scope
     switch entry.state {
     case .pending(let ticket):
-      timerTable.wait(
-        Waiter(
-          requester: requester, tag: message.tag, answer: message.answer, scope: grant.scope),
-        for: ticket)
+      timerTable.pending.wait(
+        Waiter(request: request, answer: message.answer, scope: scope), for: ticket)
     case .made(let outcome):
-      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, &turn)
+      reply(.accepted(message.tag, outcome.within(scope)), to: requester, &turn)
     case .restored(let revisions, let removed):
       let outcome = restoredOutcome(of: message, revisions, removed: removed, at: turn.now)
-      reply(.accepted(message.tag, outcome.within(grant.scope)), to: requester, &turn)
+      reply(.accepted(message.tag, outcome.within(scope)), to: requester, &turn)
     }
     return true
   }

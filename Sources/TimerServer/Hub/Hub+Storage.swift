@@ -58,12 +58,12 @@ extension Hub {
   }
 }
 
-extension FileFault {
+extension StoreFault {
   /// For the log.
-  var line: String { "\(fileName) was not loaded: \(fault)\(place)" }
+  var line: String { "\(place) was not loaded: \(fault)\(whereabouts)" }
 
   /// Where it is, as the end of a line.
-  var place: String {
+  var whereabouts: String {
     movedTo.map { "; it was moved to \($0)" } ?? (fault.isDamage ? "" : "; it was left in place")
   }
 }

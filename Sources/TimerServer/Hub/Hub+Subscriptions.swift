@@ -120,7 +120,9 @@ extension Hub {
 
   /// Records that a late end was sent.
   mutating func markDelivered(_ id: TimerID, _ turn: inout Turn) {
-    if let write = timerTable.markDelivered(id, at: turn.now) { turn.actions.writes.append(write) }
+    if let change = timerTable.markDelivered(id, at: turn.now) {
+      turn.actions.changes.append(change)
+    }
   }
 
   /// The messages for missed ends.

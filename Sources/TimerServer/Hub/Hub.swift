@@ -41,7 +41,7 @@ struct Hub {
   var storageTrouble: String?
   var storageLog = TroubleLog<StorageTrouble>()
   /// Files that are behind the log.
-  var filesLog = TroubleLog<[DiskError]>()
+  var filesLog = TroubleLog<[StorageTrouble]>()
   var publication = StatusPublication()
   /// The write of the timers of a folder that was put in place of the one before.
   var replacementTicket: UInt64?
@@ -74,7 +74,7 @@ struct Hub {
 
   /// Restores what was found on the disk; the turn is the start of the server. Deadlines are armed by the first event.
   init(
-    _ options: HubOptions, clock: ClockAnchor, contents: TimerFolder.Contents, _ turn: inout Turn
+    _ options: HubOptions, clock: ClockAnchor, contents: StoreContents, _ turn: inout Turn
   ) {
     self.options = options
     history = contents.history.isEmpty ? options.epoch : contents.history
@@ -82,14 +82,14 @@ struct Hub {
     payers = BudgetTable(options.sharedRequests)
     handshakeBudgets = AddressBudgets(options.handshakes)
     workQueue = FairWorkQueue(at: turn.now)
-    timerTable = TimerTable(clock: clock, server: contents.server)
+    timerTable = TimerTable(clock: clock, server: contents.server, epoch: options.epoch)
     timerTable.restoreClocks(contents, at: turn.now)
     // From here on everything is on the clock of this process.
     let contents = contents.moved(to: clock.reading(at: turn.now))
     lateEnds = LateEnds(startedAt: turn.now)
     quarantine = Quarantine(contents)
     idempotencyCache.restore(contents, on: clock.reading(at: turn.now))
-    timerTable.restore(contents.timers)
+    timerTable.restore(contents.timers, stamps: contents.stamps)
     for record in contents.timers {
       restore(record.timer.id, &turn)
     }
@@ -106,24 +106,30 @@ struct Hub {
     switch event {
     case .transport(let event): handle(event, &turn)
     case .wake: armed = nil
-    case .disk(.stored(let reports)):
-      for report in reports {
-        complete(report, &turn)
-        finishReplacement(report.ticket, &turn)
-        if case .storing(let last) = stopping, report.ticket >= last { finishStopping(&turn) }
-      }
-      resumeReading(&turn)
-    case .disk(.external(let changes)):
-      for change in changes { applyExternalChange(change, &turn) }
-    case .disk(.filesBehind(let errors)): updateFileErrors(errors, &turn)
-    case .disk(.writable(let trouble)): updateStorage(trouble, &turn)
-    case .disk(.restored(let contents)): replaceData(with: contents, &turn)
+    case .store(let event): handle(event, &turn)
     case .tokens(let tokens): replaceTokens(tokens, &turn)
     case .wallOffset(let offset): updateWallOffset(to: offset, &turn)
     }
     advance(&turn)
     publishStatus(&turn)
     rearm(&turn)
+  }
+
+  private mutating func handle(_ event: StoreEvent, _ turn: inout Turn) {
+    switch event {
+    case .reported(let reports):
+      for report in reports {
+        complete(report, &turn)
+        finishReplacement(report.ticket, &turn)
+        if case .storing(let last) = stopping, report.ticket >= last { finishStopping(&turn) }
+      }
+      resumeReading(&turn)
+    case .changed(let changes): for change in changes { publish(change, &turn) }
+    case .external(let changes): for change in changes { applyExternalChange(change, &turn) }
+    case .behind(let troubles): updateFileErrors(troubles, &turn)
+    case .writable(let trouble): updateStorage(trouble, &turn)
+    case .restored(let contents): replaceData(with: contents, &turn)
+    }
   }
 
   private mutating func handle(_ event: TransportEvent, _ turn: inout Turn) {
@@ -215,7 +221,7 @@ struct Hub {
     guard case .no = stopping else { return }
     turn.actions.log(.info, "stopping")
     let shutdownWrite = timerTable.makeShutdownWrite(at: turn.now)
-    turn.actions.writes.append(shutdownWrite)
+    turn.actions.changes.append(shutdownWrite)
     stopping = .storing(shutdownWrite.ticket)
     deadlines.set(.stop, turn.now + options.shutdownFlushTimeout)
   }
@@ -228,7 +234,7 @@ struct Hub {
   mutating func finishStopping(_ turn: inout Turn) {
     guard case .storing = stopping else { return }
     stopping = .drained
-    turn.actions.writes += timerTable.markUndelivered(at: turn.now)
+    turn.actions.changes += timerTable.markUndelivered(at: turn.now)
     deadlines.remove(.stop)
     deadlines.remove(.wallClock)
     refuseQueuedWork(&turn)

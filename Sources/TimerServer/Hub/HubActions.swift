@@ -2,11 +2,11 @@ import TimerCore
 import TimerStorage
 import WebSocketTransport
 
-/// The hub's requests to the transport, the disk and the log.
+/// The hub's requests to the transport, the store and the log.
 struct HubActions {
   var transport: [TransportAction] = []
-  /// For the disk's thread, in their order.
-  var writes: [TimerWrite] = []
+  /// For the store, in their order.
+  var changes: [StoredChange] = []
   var log: [LogLine] = []
   /// Refusals, for the log to summarize.
   var refusals: [RefusalReason] = []
@@ -35,7 +35,7 @@ struct HubActions {
 /// The hub's input.
 enum HubEvent {
   case transport(TransportEvent)
-  case disk(DiskEvent)
+  case store(StoreEvent)
   /// The deadline that the hub has set is due, or nothing else has happened: everything that is due is done.
   case wake
   /// The file of tokens holds these now; nil when it is gone.

@@ -81,6 +81,38 @@ struct IdempotencyCache {
     remove(key)
   }
 
+  /// The same as long as it was not learned meanwhile that another server has made it.
+  mutating func drop(_ key: ScopedIdempotencyKey, pendingAs ticket: UInt64) {
+    if isPending(key, as: ticket) { remove(key) }
+  }
+
+  private func isPending(_ key: ScopedIdempotencyKey, as ticket: UInt64?) -> Bool {
+    guard case .pending(let pending)? = entries[key]?.state else { return false }
+    return ticket == nil || pending == ticket
+  }
+
+  // MARK: Changes by other servers
+
+  /// The change was made before; if nothing more is known of that, its result is what its timers are now.
+  mutating func markMade(_ key: ScopedIdempotencyKey, to ids: [TimerID]) {
+    guard isPending(key, as: nil) else { return }
+    let revisions = [TimerID: Int](ids.map { ($0, 0) }) { first, _ in first }
+    entries[key]?.state = .restored(revisions, removed: false)
+  }
+
+  /// Remembers the request of another server's change.
+  mutating func record(_ change: RemoteChange, at now: Instant) {
+    guard let request = change.request, let name = IdempotencyKey(request.requestId) else {
+      return
+    }
+    record(
+      ScopedIdempotencyKey(name, of: request.principal.map(Principal.init(text:))),
+      request.fingerprint.map(RequestFingerprint.init), request.network,
+      .restored(
+        change.timers.compactMapValues { $0?.timer.revision },
+        removed: change.timers.values.contains { $0 == nil }), at: now)
+  }
+
   private mutating func remove(_ key: ScopedIdempotencyKey) {
     guard let entry = entries.removeValue(forKey: key) else { return }
     if case .made(let outcome) = entry.state { responseBytes -= outcome.byteCount }
@@ -130,7 +162,7 @@ struct IdempotencyCache {
   }
 
   /// Restores the records of earlier servers that are young enough.
-  mutating func restore(_ contents: TimerFolder.Contents, on clock: ClockReading) {
+  mutating func restore(_ contents: StoreContents, on clock: ClockReading) {
     var found: [Found] = []
     for record in contents.timers {
       let shift = record.clock.shift(to: clock)

@@ -42,7 +42,7 @@ struct IdempotencyFile {
   static let fileName = FileName(".requests")
   private static let requestsMax = 8192
 
-  mutating func record(_ write: TimerWrite) {
+  mutating func record(_ write: StoredChange) {
     for (id, record) in write.timers {
       if let record {
         self.record(record)

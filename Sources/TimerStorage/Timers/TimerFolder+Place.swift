@@ -128,7 +128,7 @@ extension TimerFolder {
   /// Has every file written as it is known here.
   private mutating func putAll() {
     for (id, kept) in lastRecords {
-      let name = TimerWrite.fileName(of: id)
+      let name = StoredChange.fileName(of: id)
       if !folder.isPendingWrite(name) { folder.put(FileChange(name, kept.record.contents())) }
     }
     if !folder.has(ServerRecord.fileName) {

@@ -5,7 +5,7 @@ import TimerCore
 
 /// A disk that takes writes when it is told to, and refuses when it is told to.
 struct FakeDisk {
-  private(set) var pending: [TimerWrite] = []
+  private(set) var pending: [StoredChange] = []
   private(set) var records: [TimerID: TimerRecord] = [:]
   private(set) var server = ServerRecord()
   /// The highest revision that was ever on the disk.
@@ -23,7 +23,7 @@ struct FakeDisk {
     return contents
   }
 
-  mutating func submit(_ writes: [TimerWrite]) {
+  mutating func submit(_ writes: [StoredChange]) {
     for write in writes {
       checkRevisions(of: write)
       pending.append(write)
@@ -31,16 +31,16 @@ struct FakeDisk {
   }
 
   /// Is done with the first writes, and reports on them; what builds on a refused one is refused too.
-  mutating func finish(_ count: Int, refusing: Bool) -> [WriteReport] {
+  mutating func finish(_ count: Int, refusing: Bool) -> [StoreReport] {
     let writes = pending.prefix(max(0, count))
     pending.removeFirst(writes.count)
     return writes.map { write in
       guard !refusing, failed.isDisjoint(with: write.bases) else {
         failed.insert(write.ticket)
-        return WriteReport(ticket: write.ticket, result: .failure(Self.full))
+        return StoreReport(ticket: write.ticket, outcome: .failed(StorageTrouble(Self.full)))
       }
       keep(write)
-      return WriteReport(ticket: write.ticket, result: .success(()))
+      return StoreReport(ticket: write.ticket, outcome: .made)
     }
   }
 
@@ -56,7 +56,7 @@ struct FakeDisk {
     Result { () throws(RecordFault) in try TimerRecord(contents: Data(contents), id: id) }
   }
 
-  private mutating func keep(_ write: TimerWrite) {
+  private mutating func keep(_ write: StoredChange) {
     if let server = write.server { self.server = server }
     for (id, record) in write.timers {
       records[id] = record.map { reread($0) }
@@ -74,7 +74,7 @@ struct FakeDisk {
     }
   }
 
-  private mutating func checkRevisions(of write: TimerWrite) {
+  private mutating func checkRevisions(of write: StoredChange) {
     let before = highestGiven
     for case let record? in write.timers.values {
       let revision = record.timer.revision

@@ -152,7 +152,7 @@ struct FuzzedServer {
   }
 
   private mutating func store(_ count: Int, refusing: Bool) {
-    handle(.disk(.stored(disk.finish(count, refusing: refusing))))
+    handle(.store(.reported(disk.finish(count, refusing: refusing))))
   }
 
   private mutating func restart(after wait: Seconds) {
@@ -187,15 +187,15 @@ struct FuzzedServer {
   private mutating func edit(_ name: [UInt8], _ contents: [UInt8]) {
     guard let id = TimerID(String(decoding: name, as: UTF8.self)) else { return }
     if contents.isEmpty {
-      handle(.disk(.external([.removed(id)])))
+      handle(.store(.external([.removed(id)])))
       return
     }
     switch FakeDisk.record(contents, of: id) {
-    case .success(let record): handle(.disk(.external([.edited(record)])))
+    case .success(let record): handle(.store(.external([.edited(record)])))
     case .failure(let fault):
       guard let fileName = FileName(key: id.name) else { fail("a timer without a file's name") }
       let damage = FileFault(fileName: fileName, fault: fault)
-      handle(.disk(.external([.damaged(damage)])))
+      handle(.store(.external([.damaged(damage)])))
     }
   }
 
@@ -228,7 +228,7 @@ struct FuzzedServer {
   }
 
   private mutating func carryOut(_ actions: HubActions) {
-    disk.submit(actions.writes)
+    disk.submit(actions.changes)
     var closing: [ConnectionID] = []
     for action in actions.transport {
       switch action {

@@ -27,17 +27,13 @@ struct HubBench {
   private(set) var pausedConnections: Set<ConnectionID> = []
   private(set) var responses: [HTTPRequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
-  private(set) var pendingWrites: [TimerWrite] = []
-  /// The records on the disk.
-  private(set) var records: [TimerID: TimerRecord]
-  private(set) var server: ServerRecord
-  /// The named changes that the disk knows of.
-  private var idempotencyFile: IdempotencyFile
+  private(set) var pendingWrites: [StoredChange] = []
+  /// What is stored.
+  private var stored: MemoryTimers
 
   /// Each revision that ever was on the disk.
   private(set) var durableRevisions: Set<Int> = []
 
-  private var failedTickets: Set<UInt64> = []
   private let clock: ClockAnchor
   private var frames: [ConnectionID: [Message]] = [:]
   private var members: [GroupID: Set<ConnectionID>] = [:]
@@ -49,24 +45,22 @@ struct HubBench {
   static let diskFull = DiskError("write", "/data/.timersync/log", code: ENOSPC)
 
   private init(
-    _ options: HubOptions, _ clock: ClockAnchor, _ records: [TimerID: TimerRecord],
-    _ server: ServerRecord, _ requests: IdempotencyFile = IdempotencyFile()
+    _ options: HubOptions, _ clock: ClockAnchor, _ stored: MemoryTimers,
+    _ requests: [IdempotencyEntry] = []
   ) {
     self.clock = clock
-    idempotencyFile = requests
-    let requests = requests.requests
-    self.records = records
-    self.server = server
+    self.stored = stored
     now = clock.start.server
-    var contents = TimerFolder.Contents()
-    contents.timers = records.values.sorted { $0.timer.id < $1.timer.id }
-    contents.server = server
+    var contents = self.stored.contents(for: options.epoch)
     contents.history = Self.history
     contents.requests = requests
     var turn = Turn(now: now)
     hub = Hub(options, clock: clock, contents: contents, &turn)
     carryOut(turn.actions)
   }
+
+  var records: [TimerID: TimerRecord] { stored.records }
+  var server: ServerRecord { stored.server }
 
   static func make(
     timersMax: Int = 100, subscriptionsMax: Int = 100, role: Role = .control
@@ -83,7 +77,7 @@ struct HubBench {
     setUp(&options)
     let reading = ClockReading(
       server: Self.start, boot: 5_000, bootID: "boot-1", wall: WallTime(at: start, offset: .zero))
-    return HubBench(options, ClockAnchor(start: reading), [:], ServerRecord())
+    return HubBench(options, ClockAnchor(start: reading), MemoryTimers())
   }
 
   /// Another server that starts a while later with what is on the disk; what was pending is lost.
@@ -98,7 +92,7 @@ struct HubBench {
     var options = hub.options
     options.epoch = "epoch-2"
     // As the next server reads them from the disk, on its own clock.
-    var kept = idempotencyFile
+    var kept = stored.requests
     var read = IdempotencyFile()
     do {
       try read.restore(
@@ -107,7 +101,9 @@ struct HubBench {
     } catch {
       Issue.record("what the register wrote can't be read: \(error)")
     }
-    return HubBench(options, ClockAnchor(start: reading), records, server, read)
+    var stored = MemoryTimers()
+    (stored.records, stored.server, stored.requests) = (records, server, read)
+    return HubBench(options, ClockAnchor(start: reading), stored, read.requests)
   }
 }
 
@@ -227,34 +223,34 @@ extension HubBench {
 
   /// The files are as a server wrote them that did not keep the wall clock.
   mutating func forgetWallClocks() {
-    records = records.mapValues { record in
+    stored.records = records.mapValues { record in
       var record = record
       record.clock.wall = nil
       return record
     }
-    server.clock?.wall = nil
-    server.earlierClocks = nil
+    stored.server.clock?.wall = nil
+    stored.server.earlierClocks = nil
   }
 
   /// Somebody writes a timer's file.
   mutating func edit(_ record: TimerRecord) {
-    handle(.disk(.external([.edited(record)])))
+    handle(.store(.external([.edited(record)])))
   }
 
   /// Somebody removes a timer's file.
   mutating func removeFile(of id: TimerID) {
-    handle(.disk(.external([.removed(id)])))
+    handle(.store(.external([.removed(id)])))
   }
 
   /// Somebody writes a file that holds no timer.
   mutating func damage(_ fileName: String) {
     let fault = FileFault(fileName: FileName(fileName), fault: .malformed("the file is empty"))
-    handle(.disk(.external([.damaged(fault)])))
+    handle(.store(.external([.damaged(fault)])))
   }
 
   /// The files are as a server wrote them that did not keep what named changes asked for.
   mutating func forgetFingerprints() {
-    records = records.mapValues { record in
+    stored.records = records.mapValues { record in
       var record = record
       record.answered = record.answered.map {
         IdempotencyRecord(
@@ -265,28 +261,26 @@ extension HubBench {
   }
 
   private mutating func report(_ count: Int, failing: Bool) {
-    let writes = pendingWrites.prefix(count)
-    pendingWrites.removeFirst(writes.count)
-    let heard = writes.map(\.reported).max() ?? 0
-    failedTickets = failedTickets.filter { $0 > heard }
-    var reports: [WriteReport] = []
-    for write in writes {
-      let fails = failing || !failedTickets.isDisjoint(with: write.bases)
-      if fails { failedTickets.insert(write.ticket) } else { keep(write) }
-      reports.append(
-        WriteReport(ticket: write.ticket, result: fails ? .failure(Self.diskFull) : .success(())))
+    let changes = takeChanges(first: count)
+    let exchange = stored.exchange(
+      changes, with: hub.options.epoch, trouble: failing ? StorageTrouble(Self.diskFull) : nil)
+    for (change, report) in zip(changes, exchange.reports) where report.outcome == .made {
+      recordRevisions(of: change)
     }
-    handle(.disk(.stored(reports)))
+    for event in exchange.events { handle(.store(event)) }
   }
 
-  private mutating func keep(_ write: TimerWrite) {
-    for (id, record) in write.timers {
-      records[id] = record
-      durableRevisions.formUnion([record?.timer.revision].compactMap(\.self))
-      durableRevisions.formUnion((record?.ends ?? []).map(\.revision))
+  /// Takes the first of the pending changes, for a store outside of the bench.
+  mutating func takeChanges(first count: Int = .max) -> [StoredChange] {
+    let changes = Array(pendingWrites.prefix(count))
+    pendingWrites.removeFirst(changes.count)
+    return changes
+  }
+
+  private mutating func recordRevisions(of change: StoredChange) {
+    for case let record? in change.timers.values {
+      durableRevisions.formUnion([record.timer.revision] + record.ends.map(\.revision))
     }
-    server = write.server ?? server
-    idempotencyFile.record(write)
   }
 }
 
@@ -346,7 +340,7 @@ extension HubBench {
 
   private mutating func carryOut(_ actions: HubActions) {
     for action in actions.transport { carryOut(action) }
-    pendingWrites += actions.writes
+    pendingWrites += actions.changes
     logged += actions.log.map(\.text)
     refusals += actions.refusals
     errorsLogged += actions.log.filter { $0.level == .error }.map(\.text)

@@ -52,7 +52,7 @@ import TimerStorage
     let folder = folder(damaged: 2_000, named: "tea")
     var firsts: [Duration] = []
     for _ in 0..<3 {
-      bench.handle(.disk(.restored(folder)))
+      bench.handle(.store(.restored(folder)))
       firsts.append(ThreadTime.of { _ = bench.http("GET", "/healthz") })
     }
 
@@ -64,10 +64,10 @@ import TimerStorage
 
   @Test func `lists the damaged files of the present folder`() {
     var bench = HubBench.make()
-    bench.handle(.disk(.restored(folder(damaged: 2, named: "tea"))))
+    bench.handle(.store(.restored(folder(damaged: 2, named: "tea"))))
     #expect(files(&bench) == ["tea0.json", "tea1.json"])
 
-    bench.handle(.disk(.restored(folder(damaged: 2, named: "oven"))))
+    bench.handle(.store(.restored(folder(damaged: 2, named: "oven"))))
     #expect(files(&bench) == ["oven0.json", "oven1.json"])
 
     bench.damage("pot.json")

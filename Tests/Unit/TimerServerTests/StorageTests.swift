@@ -13,7 +13,7 @@ import WebSocketTransport
     var bench = HubBench.make()
     let before = bench.http("GET", "/readyz").status
 
-    bench.handle(.disk(.writable(full)))
+    bench.handle(.store(.writable(full)))
     let ready = bench.http("GET", "/readyz")
     let health = bench.http("GET", "/healthz")
 
@@ -27,9 +27,9 @@ import WebSocketTransport
 
   @Test func `is reported no more when it accepts changes again`() {
     var bench = HubBench.make()
-    bench.handle(.disk(.writable(full)))
+    bench.handle(.store(.writable(full)))
 
-    bench.handle(.disk(.writable(nil)))
+    bench.handle(.store(.writable(nil)))
 
     #expect(bench.http("GET", "/readyz").status == 200)
     #expect(Message(bench.http("GET", "/healthz").body)["writable"] == nil)
@@ -40,8 +40,8 @@ import WebSocketTransport
     let before = bench.logged.count
 
     for _ in 1...50 {
-      bench.handle(.disk(.writable(full)))
-      bench.handle(.disk(.writable(nil)))
+      bench.handle(.store(.writable(full)))
+      bench.handle(.store(.writable(nil)))
     }
 
     #expect(bench.logged.count - before == 2)
@@ -49,7 +49,7 @@ import WebSocketTransport
 
   @Test func `is in the log after all when it goes on`() {
     var bench = HubBench.make()
-    for trouble in [full, nil, full] { bench.handle(.disk(.writable(trouble))) }
+    for trouble in [full, nil, full] { bench.handle(.store(.writable(trouble))) }
     let before = bench.errorsLogged.count
     bench.wait(11)
 
@@ -65,7 +65,7 @@ import WebSocketTransport
   @Test func `is the last line of the log when it is back after a moment`() {
     var bench = HubBench.make()
     for trouble in [full, nil, full, nil, full] {
-      bench.handle(.disk(.writable(trouble)))
+      bench.handle(.store(.writable(trouble)))
       bench.advance(3)
     }
 
@@ -76,11 +76,11 @@ import WebSocketTransport
   @Test func `is the last line of the log when it was not logged at first, and no request comes`() {
     var bench = HubBench.make()
     for _ in 1...20 {
-      for trouble in [full, nil] { bench.handle(.disk(.writable(trouble))) }
+      for trouble in [full, nil] { bench.handle(.store(.writable(trouble))) }
     }
     #expect(bench.logged.last == "changes are stored again")
 
-    bench.handle(.disk(.writable(full)))
+    bench.handle(.store(.writable(full)))
     bench.advance(3)
 
     #expect(bench.logged.last?.contains("changes can't be stored") == true)
@@ -88,12 +88,14 @@ import WebSocketTransport
 
   @Test func `reports files that are behind in few lines, and their end`() {
     var bench = HubBench.make()
-    let errors = (1...3_000).map { DiskError("rename", "/data/\($0).json", code: 13) }
+    let errors = (1...3_000).map {
+      StorageTrouble(DiskError("rename", "/data/\($0).json", code: 13))
+    }
 
     for round in 1...100 {
-      bench.handle(.disk(.filesBehind(round.isMultiple(of: 2) ? [errors[0]] : errors)))
+      bench.handle(.store(.behind(round.isMultiple(of: 2) ? [errors[0]] : errors)))
     }
-    bench.handle(.disk(.filesBehind([])))
+    bench.handle(.store(.behind([])))
 
     #expect(bench.logged.count == 22)
     #expect(bench.logged.contains("the files of 2980 more timers are behind"))
@@ -157,7 +159,7 @@ import WebSocketTransport
   @Test func `brings its timers, and takes those away that it has not`() throws {
     var (bench, contents, subscriber) = try restored()
 
-    bench.handle(.disk(.restored(contents)))
+    bench.handle(.store(.restored(contents)))
     bench.store()
 
     let heard = bench.messages(to: subscriber)
@@ -176,7 +178,7 @@ import WebSocketTransport
     let asker = bench.connect()
     bench.send(#"{"id":1,"command":"finish","timer":"tea"}"#, from: asker)
 
-    bench.handle(.disk(.restored(contents)))
+    bench.handle(.store(.restored(contents)))
 
     let reply = bench.messages(to: asker).first { $0["reply"] != nil }
     #expect(reply?.code == "storageFailed")
@@ -191,7 +193,7 @@ import WebSocketTransport
     bench.send(subscribe, from: asker)
     bench.send(#"{"id":2,"command":"finish","timer":"tea"}"#, from: asker)
 
-    bench.handle(.disk(.restored(contents)))
+    bench.handle(.store(.restored(contents)))
     bench.store()
 
     let replies = bench.messages(to: asker).filter(\.isReply).map(\.description)
@@ -201,7 +203,7 @@ import WebSocketTransport
 
   @Test func `does not know the named changes of the one before`() throws {
     var (bench, contents, _) = try restored()
-    bench.handle(.disk(.restored(contents)))
+    bench.handle(.store(.restored(contents)))
     bench.store()
 
     bench.ask(#"{"command":"start","timer":"tea","duration":9,"force":true,"requestId":"once"}"#)

@@ -81,15 +81,15 @@ private func readingOfAnotherBoot(after passed: Seconds, step: Seconds) -> Clock
 @Suite struct `Named changes from before the clock was set` {
   private let temporary = TemporaryFolder()
 
-  private func write(_ ticket: UInt64, _ clock: ClockReading) -> TimerWrite {
+  private func write(_ ticket: UInt64, _ clock: ClockReading) -> StoredChange {
     let named = IdempotencyRecord(requestId: "r", revision: 12, at: TimerRecord.start)
     var record = TimerRecord.make(answered: [named])
     record.clock = clock
-    return TimerWrite(ticket: ticket, timers: [record.timer.id: record], clock: clock)
+    return StoredChange(ticket: ticket, timers: [record.timer.id: record], clock: clock)
   }
 
-  private func set(_ clock: ClockReading) -> TimerWrite {
-    TimerWrite(ticket: 2, timers: [:], server: ServerRecord(clock: clock), clock: clock)
+  private func set(_ clock: ClockReading) -> StoredChange {
+    StoredChange(ticket: 2, timers: [:], server: ServerRecord(clock: clock), clock: clock)
   }
 
   private func knownAt(_ step: Seconds) throws -> [Double] {

@@ -12,8 +12,8 @@ import TimerCore
     let path = temporary.path("data")
     var folder = try TimerFolder(path: path, clock: .now)
     _ = try folder.load()
-    let (notes, sink) = AsyncStream.makeStream(of: DiskEvent.self)
-    let writer = TimerWriter(folder: folder) { sink.yield($0) }
+    let (notes, sink) = AsyncStream.makeStream(of: StoreEvent.self)
+    let writer = FolderStore(folder: folder) { sink.yield($0) }
     try writer.watch(path)
     writer.submit([.make(1, "tea"), .make(2, "rice")])
     writer.finish()

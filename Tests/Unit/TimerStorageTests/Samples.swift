@@ -29,12 +29,12 @@ extension TimerRecord {
   }
 }
 
-extension TimerWrite {
+extension StoredChange {
   static func make(
     _ ticket: UInt64, _ name: String = "tea", revision: Int = 12, bases: Set<UInt64> = [],
     reported: UInt64 = 0
-  ) -> TimerWrite {
-    TimerWrite(
+  ) -> StoredChange {
+    StoredChange(
       ticket: ticket, timers: [id(name): .make(name, revision: revision)], bases: bases,
       reported: reported)
   }
@@ -69,7 +69,7 @@ extension FileChange {
 
 extension TimerFolder {
   /// Makes writes durable and writes their files.
-  mutating func store(_ writes: [TimerWrite]) throws {
+  mutating func store(_ writes: [StoredChange]) throws {
     try commit(writes)
     try #require(writeFiles() == [])
   }

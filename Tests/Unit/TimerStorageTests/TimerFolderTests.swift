@@ -89,7 +89,7 @@ import TimerCore
       var folder = try open()
       try folder.store(
         records.enumerated().map { index, record in
-          TimerWrite(ticket: UInt64(index + 1), timers: [record.timer.id: record])
+          StoredChange(ticket: UInt64(index + 1), timers: [record.timer.id: record])
         })
     }
 
@@ -121,7 +121,8 @@ import TimerCore
     do {
       var folder = try open()
       try folder.store([
-        TimerWrite(ticket: 1, timers: [id("tea"): nil, id("rice"): .make("rice")], server: server)
+        StoredChange(
+          ticket: 1, timers: [id("tea"): nil, id("rice"): .make("rice")], server: server)
       ])
     }
 
@@ -136,7 +137,7 @@ import TimerCore
     var folder = try open()
     try folder.store([.make(1)])
 
-    try folder.store([TimerWrite(ticket: 2, timers: [id("tea"): nil])])
+    try folder.store([StoredChange(ticket: 2, timers: [id("tea"): nil])])
 
     #expect(try folder.load().timers == [])
   }
@@ -253,7 +254,7 @@ import TimerCore
 
   @Test func `is kept when the server removes the timer`() throws {
     var folder = try loaded()
-    try folder.commit([TimerWrite(ticket: 2, timers: [id("tea"): nil])])
+    try folder.commit([StoredChange(ticket: 2, timers: [id("tea"): nil])])
     try edit("tea.json", .make(revision: 99))
 
     _ = folder.writeFiles()
@@ -266,7 +267,7 @@ import TimerCore
     var folder = try loaded()
     try temporary.remove("tea.json")
     _ = folder.changesByOthers(["tea.json"], isRecheck: true)
-    var removal = TimerWrite(ticket: 2, timers: [id("tea"): nil])
+    var removal = StoredChange(ticket: 2, timers: [id("tea"): nil])
     removal.goneAlready = [id("tea")]
     try folder.commit([removal])
 
@@ -279,7 +280,7 @@ import TimerCore
   @Test func `that removed a file leaves what is there again at the next start`() throws {
     do {
       var folder = try loaded()
-      var removal = TimerWrite(ticket: 2, timers: [id("tea"): nil])
+      var removal = StoredChange(ticket: 2, timers: [id("tea"): nil])
       removal.goneAlready = [id("tea")]
       try edit("tea.json", .make(revision: 99))
       try folder.commit([removal])

@@ -1,16 +1,4 @@
-/// Why a server takes no changes for now.
-public struct StorageTrouble: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A short text that may be shown to anyone: without paths or names of files.
-  public let reason: String
-  /// For the log, with paths.
-  public let description: String
-
-  /// `description` is for the log alone.
-  public init(reason: String, description: String) {
-    self.reason = reason
-    self.description = description
-  }
-
+extension StorageTrouble {
   /// Creates the trouble for an error of the disk.
   public init(_ error: DiskError) {
     self.init(reason: "the disk refuses: \(error.reason)", description: "\(error)")

@@ -8,27 +8,27 @@ import TimerCore
 
 /// The events that a writer has reported.
 private final class Notes: Sendable {
-  private let notes = Mutex<[DiskEvent]>([])
+  private let notes = Mutex<[StoreEvent]>([])
 
-  func add(_ note: DiskEvent) { notes.withLock { $0.append(note) } }
+  func add(_ note: StoreEvent) { notes.withLock { $0.append(note) } }
 
-  private var reports: [WriteReport] {
+  private var reports: [StoreReport] {
     notes.withLock { notes in
-      notes.flatMap { note -> [WriteReport] in
-        if case .stored(let reports) = note { reports } else { [] }
+      notes.flatMap { note -> [StoreReport] in
+        if case .reported(let reports) = note { reports } else { [] }
       }
     }
   }
 
   var tickets: [UInt64] { reports.map(\.ticket) }
   var successes: [UInt64] {
-    reports.filter { if case .success = $0.result { true } else { false } }.map(\.ticket)
+    reports.filter { $0.outcome == .made }.map(\.ticket)
   }
   /// How many files were behind, each time that was told.
   var behind: [Int] {
     notes.withLock { notes in
       notes.compactMap { note -> Int? in
-        if case .filesBehind(let errors) = note { errors.count } else { nil }
+        if case .behind(let errors) = note { errors.count } else { nil }
       }
     }
   }
@@ -38,8 +38,8 @@ private final class Notes: Sendable {
   private let temporary = TemporaryFolder()
   private let notes = Notes()
 
-  private func writer() throws -> TimerWriter {
-    TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes] in
+  private func writer() throws -> FolderStore {
+    FolderStore(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes] in
       notes.add($0)
     }
   }
@@ -85,7 +85,7 @@ private final class Notes: Sendable {
 
   @Test func `keeps the order between writes of one file and of several`() throws {
     let writer = try writer()
-    let both = TimerWrite(
+    let both = StoredChange(
       ticket: 2, timers: [id("tea"): .make(revision: 2), id("rice"): .make("rice", revision: 2)],
       bases: [1])
 
@@ -119,8 +119,8 @@ private final class Notes: Sendable {
   /// The disk's thread hangs in its reports until it is let go.
   private let gate = DispatchSemaphore(value: 0)
 
-  private func writer(hangs: Bool = false) throws -> TimerWriter {
-    TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes, gate] in
+  private func writer(hangs: Bool = false) throws -> FolderStore {
+    FolderStore(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes, gate] in
       notes.add($0)
       if hangs { gate.wait() }
     }
@@ -156,7 +156,7 @@ private final class Notes: Sendable {
 
     let finish = writer.finish(filesUntil: .now() - 1, answerBy: .now() + 60)
 
-    #expect(finish == .filesBehind)
+    #expect(finish == .behind)
     #expect(writer.unreportedCount == 0)
     #expect(temporary.read("t20.json") == nil)
     #expect(writer.finish(within: 60) == .done)
@@ -177,12 +177,12 @@ private final class Notes: Sendable {
 @Suite struct `The disk's thread after a failure` {
   private let temporary = TemporaryFolder()
   private let notes = Notes()
-  private let writer: TimerWriter
+  private let writer: FolderStore
 
   /// A writer whose write 1, of `tea`, has failed; another one would not.
   init() throws {
     try temporary.breakLog()
-    writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes] in
+    writer = FolderStore(folder: try TimerFolder(path: temporary.path, clock: .now)) { [notes] in
       notes.add($0)
     }
     writer.submit([.make(1)])
@@ -223,7 +223,7 @@ private final class Notes: Sendable {
   }
 
   @Test func `refuses a write of several files that builds on it, as a whole`() {
-    let both = TimerWrite(
+    let both = StoredChange(
       ticket: 2, timers: [id("tea"): .make(), id("rice"): .make("rice")], bases: [1])
 
     writer.submit([both, .make(3, "rice", bases: [2])])
@@ -259,7 +259,7 @@ private final class Notes: Sendable {
     private let changes = Mutex<[ExternalChange]>([])
     private let bell = DispatchSemaphore(value: 0)
 
-    func hear(_ note: DiskEvent) {
+    func hear(_ note: StoreEvent) {
       guard case .external(let more) = note else { return }
       changes.withLock { $0 += more }
       bell.signal()
@@ -275,8 +275,8 @@ private final class Notes: Sendable {
   }
 
   /// One that has stored these, and tells what others do.
-  private func writer(_ writes: [TimerWrite], heardBy watch: Watch) throws -> TimerWriter {
-    let writer = TimerWriter(folder: try TimerFolder(path: temporary.path, clock: .now)) {
+  private func writer(_ writes: [StoredChange], heardBy watch: Watch) throws -> FolderStore {
+    let writer = FolderStore(folder: try TimerFolder(path: temporary.path, clock: .now)) {
       watch.hear($0)
     }
     try writer.watch(temporary.path)

@@ -4,15 +4,15 @@ import TimerStorage
 @testable import TimerServer
 
 @Suite struct `A backlog of storage events` {
-  private func stored(_ tickets: ClosedRange<UInt64>) -> DiskEvent {
-    .stored(tickets.map { WriteReport(ticket: $0, result: .success(())) })
+  private func stored(_ tickets: ClosedRange<UInt64>) -> StoreEvent {
+    .reported(tickets.map { StoreReport(ticket: $0, outcome: .made) })
   }
 
   /// The tickets of each piece; an empty one for what is no report.
-  private func pieces(_ backlog: inout DiskBacklog) -> [[UInt64]] {
+  private func pieces(_ backlog: inout StoreBacklog) -> [[UInt64]] {
     var pieces: [[UInt64]] = []
     while let note = backlog.popFirst() {
-      if case .stored(let reports) = note {
+      if case .reported(let reports) = note {
         pieces.append(reports.map(\.ticket))
       } else {
         pieces.append([])
@@ -22,7 +22,7 @@ import TimerStorage
   }
 
   @Test func `is handled in small batches, in order`() {
-    var backlog = DiskBacklog()
+    var backlog = StoreBacklog()
 
     backlog.append([stored(1...3), stored(4...22)])
     let pieces = pieces(&backlog)
@@ -32,7 +32,7 @@ import TimerStorage
   }
 
   @Test func `is handled before later events`() {
-    var backlog = DiskBacklog()
+    var backlog = StoreBacklog()
     backlog.append([stored(1...20)])
     _ = backlog.popFirst()
 
@@ -43,8 +43,8 @@ import TimerStorage
   }
 
   @Test func `is empty when all events were handled, and without events`() {
-    var backlog = DiskBacklog()
-    backlog.append([.stored([])])
+    var backlog = StoreBacklog()
+    backlog.append([.reported([])])
     #expect(backlog.isEmpty)
 
     backlog.append([stored(1...9)])
