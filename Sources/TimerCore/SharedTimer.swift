@@ -236,7 +236,7 @@ extension SharedTimer {
     }
     next.changedAt = max(zero, changedAt)
     next.runChangedAt = zero
-    next.endedAt = settings.atZero == .repeat ? nil : zero
+    next.endedAt = settings.atZero.restarts ? nil : zero
     return ZeroCrossing(timer: next, at: zero)
   }
 

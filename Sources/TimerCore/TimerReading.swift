@@ -27,7 +27,9 @@ extension SharedTimer {
   /// A countdown that does not count below zero stays at zero until its crossing is reported.
   func elapsed(at now: Instant) -> Seconds {
     guard let run else { return .zero }
-    guard settings.atZero != .overtime, let zero = zeroInstant else { return run.elapsed(at: now) }
+    guard !settings.atZero.countsBelowZero, let zero = zeroInstant else {
+      return run.elapsed(at: now)
+    }
     return run.elapsed(at: min(now, zero))
   }
 }
@@ -42,7 +44,7 @@ extension SharedTimer {
   public func nextTick(after now: Instant, every interval: Seconds) -> Instant? {
     guard let run, let tick = run.nextMultiple(of: interval, after: now) else { return nil }
     guard run.type.duration != nil else { return tick }
-    let goesOn = settings.atZero == .overtime
+    let goesOn = settings.atZero.countsBelowZero
     guard tick != run.zeroInstant else { return goesOn ? tick + interval : nil }
     if !goesOn, let zero = zeroInstant, tick >= zero { return nil }
     return tick

@@ -22,21 +22,20 @@ extension ClientMessage {
 
   /// Parses a field's value by its kind; whether the command takes the field is checked later.
   private static func value(of name: String, _ text: String) throws(ErrorReply) -> JSONValue {
-    switch name {
-    case "duration", "seconds", "ifRevision", "ifRun", "at", "limit":
-      return try number(name, text, "a number")
-    case "warnings":
+    switch Command.kindsInURL[name] {
+    case .number: return try number(name, text, "a number")
+    case .numbers:
       var numbers: [JSONValue] = []
       for part in text.split(separator: ",", omittingEmptySubsequences: !text.contains(",")) {
         numbers.append(try number(name, String(part), "numbers of seconds, as in 60,10"))
       }
       return .array(numbers)
-    case "force", "clamp", "resetTime":
+    case .flag:
       guard text == "true" || text == "false" else {
         throw .badRequest("\"\(name)\" in the URL has to be true or false")
       }
       return .bool(text == "true")
-    default: return .string(text)
+    case .text, .names, nil: return .string(text)
     }
   }
 
@@ -53,11 +52,6 @@ extension ClientMessage {
 extension ClientRequest {
   /// Returns whether a command of this name changes timers.
   public static func isChange(command name: String) -> Bool {
-    switch Command(rawValue: name) {
-    case nil, .get, .list, .subscribe, .unsubscribe, .sync, .authenticate: false
-    case .start, .update, .pause, .resume, .finish, .finishAll, .reset, .addRemainingTime,
-      .addElapsedTime, .lap, .message, .signal, .remove:
-      true
-    }
+    Command(rawValue: name)?.isChange ?? false
   }
 }

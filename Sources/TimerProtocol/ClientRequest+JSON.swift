@@ -23,71 +23,10 @@ extension ClientRequest {
     case .string(let name): return TimerID(name)
     case nil:
       guard case .string(let name) = object["command"], let command = Command(rawValue: name),
-        command.fields.contains("timer"), command != .finishAll, object["timers"] == nil
+        command.fields.contains(.timer), command != .finishAll, object["timers"] == nil
       else { return nil }
       return .standard
     default: return nil
-    }
-  }
-}
-
-/// The commands by their names on the wire.
-enum Command: String, CaseIterable {
-  case start, update, pause, resume, finish, finishAll, reset
-  case addRemainingTime, addElapsedTime, lap, message, signal, remove
-  case get, list, subscribe, unsubscribe, sync, authenticate
-
-  static let names = allCases.map(\.rawValue).joined(separator: ", ")
-
-  /// The fields that it takes beside `id` and `command`.
-  var fields: [String] {
-    switch self {
-    case .start:
-      ["timer", "duration", "type", "atZero", "title", "warnings", "force"] + Self.conditions
-    case .update: ["timer", "title", "warnings", "atZero"] + Self.conditions
-    case .pause, .resume, .reset, .lap, .remove: ["timer"] + Self.conditions
-    case .finish: ["timer", "resetTime"] + Self.conditions
-    case .finishAll: ["timer", "at", "requestId"]
-    case .addRemainingTime, .addElapsedTime: ["timer", "seconds", "clamp"] + Self.conditions
-    case .message: ["timer", "text"] + Self.conditions
-    case .signal: ["timer", "signal"] + Self.conditions
-    case .get: ["timer"]
-    case .list: ["limit", "after"]
-    case .subscribe: ["timer", "timers", "interval", "since", "parts"]
-    case .unsubscribe: ["timer", "timers"]
-    case .sync: ["clientTime"]
-    case .authenticate: ["token"]
-    }
-  }
-
-  private static let conditions = ["ifRevision", "ifRun", "at", "requestId"]
-
-  func request(_ fields: RequestFields) throws(ErrorReply) -> ClientRequest {
-    switch self {
-    case .start: try fields.change(.start(fields.start()))
-    case .update: try fields.change(.update(fields.update()))
-    case .pause: try fields.change(.pause)
-    case .resume: try fields.change(.resume)
-    case .finish: try fields.change(.finish(resetTime: fields.flag("resetTime")))
-    case .finishAll: try fields.finishAll()
-    case .reset: try fields.change(.reset)
-    case .addRemainingTime:
-      try fields.change(.addRemainingTime(fields.addedSeconds(), clamp: fields.flag("clamp")))
-    case .addElapsedTime:
-      try fields.change(.addElapsedTime(fields.addedSeconds(), clamp: fields.flag("clamp")))
-    case .lap: try fields.change(.lap)
-    case .message: try fields.change(.message(fields.speakerText()))
-    case .signal: try fields.change(.signal(fields.signal()))
-    case .remove: try fields.change(.remove)
-    case .get: .get(try fields.timer())
-    case .list: try fields.list()
-    case .subscribe:
-      .subscribe(
-        try fields.selection(), interval: try fields.interval(), since: try fields.since(),
-        inParts: try fields.flag("parts"))
-    case .unsubscribe: .unsubscribe(try fields.selection())
-    case .sync: .sync(clientTime: try fields.clientTime())
-    case .authenticate: .authenticate(token: try fields.token())
     }
   }
 }

@@ -92,8 +92,6 @@ extension TimerStart {
 
 extension TimerUpdate {
   fileprivate func write(to writer: inout JSONWriter) {
-    if let atZero { writer.member("atZero", atZero.rawValue) }
-    if let title { writer.member("title", title) }
-    if let warnings { writer.array("warnings", warnings) { $0.value($1) } }
+    for field in SettingField.inRequests { writer.member(field, of: self) }
   }
 }

@@ -15,8 +15,7 @@ extension TimerReading {
     writer.member("timer", timer.id.name)
     writer.member("revision", timer.revision)
     writer.member("status", status?.rawValue ?? "idle")
-    writer.member("type", timer.type.duration == nil ? "stopwatch" : "timer")
-    if let duration = timer.type.duration { writer.member("duration", duration) }
+    writer.member(type: timer.type)
     writer.member("elapsedTime", elapsed)
     writer.member("time", time)
     writer.member("startDate", timer.run.map { Instant($0.startDate) })
@@ -29,9 +28,6 @@ extension TimerReading {
     }
     writer.member("lastElapsedTimeCalculatedAt", instant)
     writer.member("addedTime", timer.addedTime)
-    writer.member("atZero", timer.settings.atZero.rawValue)
-    writer.member("title", timer.settings.title)
-    writer.array("warnings", timer.settings.warnings) { $0.value($1) }
-    timer.settings.writeForSpeaker(to: &writer)
+    for field in SettingField.inStates { writer.member(field, of: timer.settings) }
   }
 }

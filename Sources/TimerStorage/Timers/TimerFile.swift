@@ -6,22 +6,27 @@ struct TimerFileVersion: Decodable {
   let version: Int
 }
 
+/// A timer's file: its settings, and all else.
+struct TimerFileContents: Decodable {
+  let timer: TimerFile
+  let settings: TimerSettings
+
+  init(from decoder: any Decoder) throws {
+    timer = try TimerFile(from: decoder)
+    settings = try SettingsFile(from: decoder).settings
+  }
+}
+
 // MARK: - The shape on disk
 
 /// Version 1: times in seconds, instants since 1970 on the server clock.
 ///
-/// A file written by hand needs `version`, `timer`, `type` and, for a countdown, `duration`.
+/// A file written by hand needs `version`, `timer`, `type` and, for a countdown, `duration`. `SettingsFile` reads
+/// the settings, which are beside these members.
 struct TimerFile: Decodable {
   var version: Int
   var timer: String
   var revision: Int?
-  var type: String
-  var duration: Double?
-  var atZero: AtZero?
-  var title: String?
-  var warnings: [Double]?
-  var message: MessageFile?
-  var signal: SignalFile?
   var run: RunFile?
   var endedAt: Double?
   var changedAt: Double?
@@ -47,17 +52,6 @@ struct TimerFile: Decodable {
     var laps: [Double]?
   }
 
-  /// Without `sentAt`, as a person writes it, it was sent when the timer last changed.
-  struct MessageFile: Decodable {
-    var text: String
-    var sentAt: Double?
-  }
-
-  struct SignalFile: Decodable {
-    var kind: SpeakerSignal.Kind
-    var sentAt: Double?
-  }
-
   struct PauseFile: Decodable {
     var pause: Double
     var start: Double?
@@ -65,7 +59,7 @@ struct TimerFile: Decodable {
 }
 
 extension TimerFile {
-  func record(id: TimerID) throws(RecordFault) -> TimerRecord {
+  func record(id: TimerID, _ settings: TimerSettings) throws(RecordFault) -> TimerRecord {
     guard timer.utf8.elementsEqual(id.name.utf8) else {
       throw .contradiction("the file's name says \"\(id.name)\", its contents \"\(timer)\"")
     }
@@ -75,11 +69,6 @@ extension TimerFile {
     guard run == nil || clock != nil else {
       throw .contradiction("a \"run\" without the \"clock\" that its times were read on")
     }
-    let settings = TimerSettings(
-      type: try Self.type(type, duration), atZero: atZero ?? .overtime, title: title ?? "",
-      warnings: try Self.lengths(warnings ?? [], "warnings"), message: try speakerMessage(),
-      signal: signal.map { SpeakerSignal($0.kind, sentAt: sent($0.sentAt)) })
-    try Self.checkLimits(settings)
     return TimerRecord(
       timer: SharedTimer(
         id: id, revision: revision ?? 0, settings: settings,
@@ -104,65 +93,8 @@ extension TimerFile {
     return ends.suffix(TimerEnd.kept)
   }
 
-  /// A file has to keep the limits of the protocol too.
-  private static func checkLimits(_ settings: TimerSettings) throws(RecordFault) {
-    guard settings.title.utf8.count <= TimerLimits.titleBytesMax else {
-      throw .contradiction("a title of more than \(TimerLimits.titleBytesMax) bytes")
-    }
-    guard settings.warnings.count <= TimerLimits.warningsMax else {
-      throw .contradiction("more than \(TimerLimits.warningsMax) warnings")
-    }
-    if settings.atZero == .repeat, let duration = settings.type.duration,
-      duration < TimerLimits.repeatDurationMin
-    {
-      throw .contradiction("a duration of \(duration.inSeconds) seconds that repeats")
-    }
-  }
-
-  private func speakerMessage() throws(RecordFault) -> SpeakerMessage? {
-    guard let message, !message.text.isEmpty else { return nil }
-    guard let text = SpeakerText(message.text) else {
-      throw .contradiction("a message that is not \(SpeakerText.rule)")
-    }
-    return SpeakerMessage(text, sentAt: sent(message.sentAt))
-  }
-
-  private func sent(_ sentAt: Double?) -> Instant {
-    Self.instant(sentAt ?? changedAt ?? 0)
-  }
-
-  fileprivate static func lengths(
-    _ values: [Double], _ name: String
-  ) throws(RecordFault) -> [Seconds] {
-    var lengths: [Seconds] = []
-    lengths.reserveCapacity(values.count)
-    for value in values { lengths.append(try seconds(value, name)) }
-    return lengths
-  }
-
   private static func instant(_ seconds: Double) -> Instant {
     Instant(Seconds(clamping: seconds))
-  }
-
-  private static func type(_ name: String, _ duration: Double?) throws(RecordFault) -> RestoreType {
-    switch (name, duration) {
-    case ("stopwatch", nil): return .stopwatch
-    case ("timer", let duration?):
-      let length = try seconds(duration, "duration")
-      guard length > .zero, length <= TimerLimits.durationMax else {
-        throw .contradiction("a duration of \(duration) seconds")
-      }
-      return .countdown(length)
-    default:
-      throw .contradiction("type \"\(name)\" with duration \(duration.map { "\($0)" } ?? "none")")
-    }
-  }
-
-  fileprivate static func seconds(_ value: Double, _ name: String) throws(RecordFault) -> Seconds {
-    guard let length = Seconds(exactly: value), length >= .zero else {
-      throw .contradiction("\(name) of \(value) seconds")
-    }
-    return length
   }
 }
 
@@ -178,7 +110,7 @@ extension TimerFile.RunFile {
       throw .contradiction("\(pausePeriods.count) pauses")
     }
     let type: RestoreType =
-      if let duration { .countdown(try TimerFile.seconds(duration, "run.duration")) } else {
+      if let duration { .countdown(try Seconds(member: "run.duration", duration)) } else {
         .stopwatch
       }
     return RestoreTimerData(
@@ -202,7 +134,7 @@ extension TimerFile.RunFile {
     guard laps.count <= TimerLimits.lapsMax else {
       throw .contradiction("\(laps.count) laps; \(TimerLimits.lapsMax) are the most")
     }
-    let lengths = try TimerFile.lengths(laps, "run.laps")
+    let lengths = try Seconds.lengths(member: "run.laps", laps)
     guard zip(lengths, lengths.dropFirst()).allSatisfy({ $0 <= $1 }) else {
       throw .contradiction("a lap that is less than the one before")
     }

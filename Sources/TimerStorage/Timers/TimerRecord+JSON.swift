@@ -7,12 +7,7 @@ extension TimerRecord {
     writer.member("version", Self.version)
     writer.member("timer", timer.id.name)
     writer.member("revision", timer.revision)
-    writer.member("title", timer.settings.title)
-    writer.member("type", timer.settings.type.duration == nil ? "stopwatch" : "timer")
-    if let duration = timer.settings.type.duration { writer.member("duration", duration) }
-    writer.member("atZero", timer.settings.atZero.rawValue)
-    writer.array("warnings", timer.settings.warnings) { $0.value($1) }
-    timer.settings.writeForSpeaker(to: &writer)
+    for field in SettingField.inFiles { writer.member(field, of: timer.settings) }
     if let run = timer.run {
       writer.member("run") {
         if let revision = timer.runRevision { $0.member("revision", revision) }

@@ -136,18 +136,19 @@ extension TimerRecord {
   /// Parses a file's contents; `id` is the timer of the file's name.
   public init(contents: Data, id: TimerID) throws(RecordFault) {
     guard !contents.isEmpty else { throw .malformed("the file is empty") }
-    let file: TimerFile
+    let file: TimerFileContents
     do {
-      file = try JSONDecoder().decode(TimerFile.self, from: contents)
+      file = try JSONDecoder().decode(TimerFileContents.self, from: contents)
     } catch {
       // A newer version may have another shape, so its number is looked for by itself.
       let version = try? JSONDecoder().decode(TimerFileVersion.self, from: contents).version
       if let version, version > Self.version { throw .newerVersion(version) }
-      throw .malformed(Self.words(error))
+      throw error as? RecordFault ?? .malformed(Self.words(error))
     }
-    guard file.version <= Self.version else { throw .newerVersion(file.version) }
-    guard file.version >= 1 else { throw .contradiction("version \(file.version)") }
-    self = try file.record(id: id)
+    let version = file.timer.version
+    guard version <= Self.version else { throw .newerVersion(version) }
+    guard version >= 1 else { throw .contradiction("version \(version)") }
+    self = try file.timer.record(id: id, file.settings)
   }
 
   private static func words(_ error: any Error) -> String {
