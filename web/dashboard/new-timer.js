@@ -1,8 +1,11 @@
 // The form that starts a timer: by what a person types, or by one press on a preset.
 
+import { confirm } from "../dialogs/dialog.js";
 import { parseDuration } from "../shared/duration.js";
 import { define, t } from "../languages/language.js";
-import { pressedAt, serverInstant } from "../shared/press.js";
+import { pressedAt, pressFields, serverInstant } from "../shared/press.js";
+import { setText } from "../shared/shell.js";
+import { isActive } from "../shared/timer.js";
 import { limited, PRESET_MINUTES, settingsOf } from "../shared/timer-settings.js";
 
 define({
@@ -17,7 +20,12 @@ define({
   "new.start": "Start",
   "new.more": "Title, warnings, at zero",
   "new.titleExample": "Opening remarks",
-  "new.numbered": "Timer {n}"
+  "new.numbered": "Timer {n}",
+  "new.hours": "{n} h",
+  "new.seconds": "{n} s",
+  "new.replace": "Replace {name}?",
+  "new.replaceWhy": "There is a timer with this name. It starts anew with what you entered; its last run, its laps " +
+    "and its settings are lost. For another timer, cancel and enter another name."
 });
 
 const NAME_BYTES = 128;
@@ -27,46 +35,87 @@ export function setUpNewTimer(form, session, commands) {
   const elements = form.elements;
   elements.duration.placeholder = "5m · 1:30:00 · " + t("new.untilExample");
   elements.name.placeholder = t("new.nameExample");
+  elements.duration.addEventListener("input", showReading);
   PRESET_MINUTES.forEach((minutes) => { addPreset(t("preset.minutes", { n: minutes }), { duration: minutes * 60 }); });
   addPreset(t("preset.stopwatch"), { type: "stopwatch" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    start(event, null);
+    startTyped(event, (at) => lengthOf(elements.duration.value, session, at));
   });
 
   function addPreset(words, fields) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = words;
-    button.addEventListener("click", (event) => { start(event, fields); });
+    button.addEventListener("click", (event) => { startPreset(event, fields); });
     form.querySelector(".presets").appendChild(button);
   }
 
-  function start(event, preset) {
-    const at = serverInstant(event, session.clock);
+  // While a duration is typed, the form is about another timer than the preset's, and stays.
+  function startPreset(event, fields) {
+    if (elements.duration.value.trim() === "") {
+      startTyped(event, () => fields);
+    } else {
+      showMessage("");
+      const name = numberedName(session);
+      send(name, fields, pressFields(event, session, name)).catch((refusal) => { showMessage(refusal.message); });
+    }
+  }
+
+  // `length(at)` is the duration or the type for a start at that instant.
+  function startTyped(event, length) {
+    const press = { at: serverInstant(event, session.clock) };
     let name;
     let fields;
     showMessage("");
     try {
       name = limited(elements.name.value.trim(), NAME_BYTES, t("new.name")) || numberedName(session);
-      fields = Object.assign(settingsOf(elements, false), preset || lengthOf(elements.duration.value, session, at));
+      fields = Object.assign(settingsOf(elements, false), length(press.at));
     } catch (error) {
       showMessage(error.message);
       elements.duration.focus();
       return;
     }
+    press.ifRun = session.runs.at(name, pressedAt(event));
+    const state = session.state(name);
+    if (session.mayControl && state !== undefined && !isActive(state)) {
+      confirm({
+        title: t("new.replace", { name }), question: t("new.replaceWhy"), yes: () => t("new.start"),
+        go: () => send(name, Object.assign(fields, length(undefined)), { ifRun: press.ifRun }).then(clearing())
+      });
+    } else {
+      send(name, fields, press).then(clearing(), (refusal) => { showMessage(refusal.message); });
+    }
+  }
+
+  function send(name, fields, press) {
+    return commands.change("start", name, fields, press);
+  }
+
+  // Returns a function that empties the form, unless the person is typing the next timer by then.
+  function clearing() {
     const typed = textOf(elements);
     const focused = document.activeElement;
-    const press = { at, ifRun: session.runs.at(name, pressedAt(event)) };
-    commands.change("start", name, fields, press).then(() => {
-      if (textOf(elements) !== typed) {
-        return; // the person is typing the next one
+    return () => {
+      if (textOf(elements) === typed) {
+        form.reset();
+        showReading();
+        if (form.contains(focused) && focused.type !== "button" && document.activeElement === focused) {
+          elements.duration.focus();
+        }
       }
-      form.reset();
-      if (preset === null && document.activeElement === focused) {
-        elements.duration.focus();
-      }
-    }, (refusal) => { showMessage(refusal.message); });
+    };
+  }
+
+  // What the duration means: 25 are seconds, which not everybody means.
+  function showReading() {
+    let seconds = null;
+    try {
+      seconds = parseDuration(elements.duration.value, session.wallTime(session.now()));
+    } catch (error) {
+      // It may be half typed.
+    }
+    setText(form.querySelector("#duration-reading"), seconds === null ? "" : "= " + inWords(seconds));
   }
 
   function showMessage(words) {
@@ -85,6 +134,14 @@ function textOf(elements) {
 function lengthOf(typed, session, at) {
   const seconds = parseDuration(typed, session.wallTime(at === undefined ? session.now() : at));
   return seconds === null ? { type: "stopwatch" } : { duration: seconds };
+}
+
+// "1 h 30 min"
+function inWords(seconds) {
+  const whole = Math.round(seconds * 1000) / 1000;
+  const parts = [["new.hours", Math.floor(whole / 3600)], ["preset.minutes", Math.floor(whole / 60) % 60],
+    ["new.seconds", Math.round(whole % 60 * 1000) / 1000]];
+  return parts.filter(([, n]) => n > 0).map(([key, n]) => t(key, { n })).join(" ");
 }
 
 // With the lowest number that is free.

@@ -37,15 +37,19 @@ export function copyOf(id) {
 // options: `title`, `template` (its id without "dialog-"), and `closed()` if wanted. Returns {find, close, frame}.
 export function openDialog({ title, template, closed }) {
   closeDialog();
+  let isTyped = false;
   const frame = copyOf("dialog").firstElementChild;
   frame.querySelector("h2").textContent = title;
   frame.querySelector(".dialog").classList.add(template);
   frame.querySelector(".content").appendChild(copyOf("dialog-" + template));
   frame.querySelector(".close").addEventListener("click", closeDialog);
+  frame.addEventListener("input", () => { isTyped = true; });
   frame.addEventListener("mousedown", (event) => {
     if (event.target === frame) {
       event.preventDefault();
-      closeDialog();
+      if (!isTyped) { // a slip of the finger would lose it
+        closeDialog();
+      }
     }
   });
   open = { frame, from: document.activeElement, closed };

@@ -188,12 +188,18 @@ addLanguage("de", {
   "message.tooLong": "Eine Nachricht hat höchstens 500 Bytes (etwa 500 Buchstaben). Kürze sie.",
   "new.duration": "Dauer",
   "new.durationHint": "5m, 1:30:00, 90 oder bis 20:30. Für eine Stoppuhr leer lassen.",
+  "new.hours": "{n} h",
   "new.more": "Titel, Warnungen, bei null",
   "new.name": "Name",
   "new.nameExample": "Vortrag",
   "new.nameHint": "Der Name ist Teil der Links zum Timer. Ohne Namen bekommt der Timer eine Nummer. Ein Titel " +
     "wird statt des Namens angezeigt und lässt sich jederzeit ändern.",
   "new.numbered": "Timer {n}",
+  "new.replace": "{name} ersetzen?",
+  "new.replaceWhy": "Es gibt einen Timer mit diesem Namen. Er startet neu mit deinen Angaben; sein letzter Lauf, " +
+    "seine Runden und seine Einstellungen gehen verloren. Für einen anderen Timer brich ab, und " +
+    "gib einen anderen Namen ein.",
+  "new.seconds": "{n} s",
   "new.start": "Starten",
   "new.title": "Neuer Timer",
   "new.titleExample": "Begrüßung",

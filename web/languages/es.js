@@ -190,12 +190,18 @@ addLanguage("es", {
   "message.tooLong": "Un mensaje tiene 500 bytes como máximo (unas 500 letras). Acórtalo.",
   "new.duration": "Duración",
   "new.durationHint": "5m, 1:30:00, 90 o hasta 20:30. Déjalo vacío para un cronómetro.",
+  "new.hours": "{n} h",
   "new.more": "Título, avisos, al llegar a cero",
   "new.name": "Nombre",
   "new.nameExample": "Ponencia",
   "new.nameHint": "El nombre forma parte de los enlaces del temporizador. Sin nombre, el temporizador recibe un " +
     "número. El título se muestra en lugar del nombre y se puede cambiar en cualquier momento.",
   "new.numbered": "Temporizador {n}",
+  "new.replace": "¿Reemplazar {name}?",
+  "new.replaceWhy": "Ya existe un temporizador con este nombre. Empieza de nuevo con lo que has escrito; se " +
+    "pierden su última ejecución, sus vueltas y sus ajustes. Para otro temporizador, cancela y " +
+    "escribe otro nombre.",
+  "new.seconds": "{n} s",
   "new.start": "Iniciar",
   "new.title": "Nuevo temporizador",
   "new.titleExample": "Bienvenida",

@@ -189,12 +189,18 @@ addLanguage("fr", {
   "message.tooLong": "Un message compte au maximum 500 octets (environ 500 lettres). Raccourcissez-le.",
   "new.duration": "Durée",
   "new.durationHint": "5m, 1:30:00, 90 ou jusqu’à 20:30. Laissez vide pour un chronomètre.",
+  "new.hours": "{n} h",
   "new.more": "Titre, alertes, à zéro",
   "new.name": "Nom",
   "new.nameExample": "Conférence",
   "new.nameHint": "Le nom fait partie des liens du minuteur. Sans nom, le minuteur reçoit un numéro. Le titre " +
     "s’affiche à la place du nom et peut être modifié à tout moment.",
   "new.numbered": "Minuteur {n}",
+  "new.replace": "Remplacer {name} ?",
+  "new.replaceWhy": "Un minuteur porte déjà ce nom. Il redémarre avec votre saisie ; sa dernière course, ses " +
+    "tours et ses réglages sont perdus. Pour un autre minuteur, annulez et saisissez un autre " +
+    "nom.",
+  "new.seconds": "{n} s",
   "new.start": "Démarrer",
   "new.title": "Nouveau minuteur",
   "new.titleExample": "Mot d’accueil",
