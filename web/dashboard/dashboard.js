@@ -54,6 +54,8 @@ let toast = null;
 let placeholder = null;
 let list = null;
 let search = "";
+let started = null; // the name of a timer that was started here: it is shown, whatever the search finds
+let scrollY = 0; // to which to scroll once all cards are there
 let isRefreshing = false; // a refresh is due at the end of this task
 let isPressed = false;
 let pressTimeout = null;
@@ -71,8 +73,9 @@ function start() {
     find("#undo").setAttribute("aria-disabled", String(!report.canUndo));
   });
   placeholder = new Placeholder(find("#placeholder"), session, clearSearch);
-  setUpNewTimer(find("#new-timer"), session, commands);
+  setUpNewTimer(find("#new-timer"), session, commands, reveal);
   setUpTools();
+  restorePlace();
   listenToKeys(bindings);
   showConnection(session);
   showSavingTrouble(session, find("#saving"));
@@ -90,6 +93,8 @@ function start() {
 function setUpTools() {
   find("#search").addEventListener("input", (event) => {
     search = event.target.value;
+    started = null;
+    keepPlace();
     arrange();
     announce(search === "" ? "" : t("dashboard.found", { n: shownCards().length }));
   });
@@ -170,7 +175,7 @@ function refresh() {
 
 // Puts the cards that the search finds into their order. Only cards that are out of place are touched.
 function arrange() {
-  const states = session.states().filter((state) => cards.has(state.timer) && matches(state, search));
+  const states = session.states().filter((state) => cards.has(state.timer) && isFound(state));
   const order = sorted(states, find("#sort").value, session.now() || 0);
   const wanted = new Set(order.map((state) => state.timer));
   const focused = document.activeElement;
@@ -191,6 +196,23 @@ function arrange() {
     (target || find("h1")).focus({ preventScroll: true });
   }
   placeholder.show(placeholderFor(session, cards.size, order.length), cards.size, search.trim());
+  if (scrollY > 0 && session.isComplete) {
+    window.scrollTo(0, scrollY);
+    scrollY = 0;
+  }
+}
+
+function isFound(state) {
+  return matches(state, search) || state.timer === started;
+}
+
+// A timer that was started here must not be out of sight.
+function reveal(name) {
+  started = name;
+  arrange();
+  if (isShown(name)) {
+    cards.get(name).card.element.scrollIntoView({ block: "nearest" });
+  }
 }
 
 // No card moves away from under a finger.
@@ -275,7 +297,7 @@ function undo() {
 }
 
 function finishMany() {
-  const active = session.states().filter((state) => isActive(state) && matches(state, search));
+  const active = session.states().filter((state) => isActive(state) && isFound(state));
   const reason = whyNoChanges(session) || (active.length === 0 ? t("finishMany.none") : null);
   if (reason !== null) {
     toast.show({ words: reason, canUndo: false });
@@ -300,8 +322,28 @@ function useLayout(layout) {
   });
 }
 
+// The search and the place on the page stay with the entry in the browser's history: a page that has a socket is
+// loaded again after Back.
+function keepPlace() {
+  history.replaceState(Object.assign({}, history.state, { search, scrollY: window.scrollY }), "");
+}
+
+function restorePlace() {
+  const kept = history.state || {};
+  let scrolling = null;
+  history.scrollRestoration = "manual";
+  find("#search").value = search = kept.search || "";
+  scrollY = kept.scrollY || 0;
+  window.addEventListener("pagehide", keepPlace);
+  window.addEventListener("scroll", () => {
+    clearTimeout(scrolling);
+    scrolling = setTimeout(() => { keepPlace(); }, 200);
+  }, { passive: true });
+}
+
 function clearSearch() {
   find("#search").value = search = "";
+  keepPlace();
   arrange();
   find("#search").focus();
 }

@@ -30,8 +30,8 @@ define({
 
 const NAME_BYTES = 128;
 
-// `commands` sends the start.
-export function setUpNewTimer(form, session, commands) {
+// `commands` sends the start; `started(name)` is called when it has come about.
+export function setUpNewTimer(form, session, commands, started) {
   const elements = form.elements;
   elements.duration.placeholder = "5m · 1:30:00 · " + t("new.untilExample");
   elements.name.placeholder = t("new.nameExample");
@@ -58,7 +58,7 @@ export function setUpNewTimer(form, session, commands) {
     } else {
       showMessage("");
       const name = numberedName(session);
-      send(name, fields, pressFields(event, session, name)).catch((refusal) => { showMessage(refusal.message); });
+      send(name, fields, pressFields(event, session, name)).catch(refuse);
     }
   }
 
@@ -81,15 +81,24 @@ export function setUpNewTimer(form, session, commands) {
     if (session.mayControl && state !== undefined && !isActive(state)) {
       confirm({
         title: t("new.replace", { name }), question: t("new.replaceWhy"), yes: () => t("new.start"),
-        go: () => send(name, Object.assign(fields, length(undefined)), { ifRun: press.ifRun }).then(clearing())
+        go: () => send(name, Object.assign(fields, length(undefined)), { ifRun: press.ifRun }, clearing())
       });
     } else {
-      send(name, fields, press).then(clearing(), (refusal) => { showMessage(refusal.message); });
+      send(name, fields, press, clearing()).catch(refuse);
     }
   }
 
-  function send(name, fields, press) {
-    return commands.change("start", name, fields, press);
+  function send(name, fields, press, clear) {
+    return commands.change("start", name, fields, press).then(() => {
+      if (clear !== undefined) {
+        clear();
+      }
+      started(name);
+    });
+  }
+
+  function refuse(refusal) {
+    showMessage(refusal.message);
   }
 
   // Returns a function that empties the form, unless the person is typing the next timer by then.
@@ -101,7 +110,7 @@ export function setUpNewTimer(form, session, commands) {
         form.reset();
         showReading();
         if (form.contains(focused) && focused.type !== "button" && document.activeElement === focused) {
-          elements.duration.focus();
+          elements.duration.focus({ preventScroll: true });
         }
       }
     };

@@ -14,6 +14,7 @@ const FOCUSABLE = "a[href], button:not([disabled]), input:not([disabled]), selec
 
 let open = null; // {frame, from, closed}
 let templates = null;
+let hasEntry = false; // the browser's history has one for the dialog, so that Back closes it
 
 // The document listens, because the focus is nowhere after the element that had it is gone.
 document.addEventListener("keydown", (event) => {
@@ -21,6 +22,17 @@ document.addEventListener("keydown", (event) => {
     pressKey(event);
   }
 });
+
+window.addEventListener("popstate", () => {
+  if (hasEntry && !isEntryOfDialog()) {
+    hasEntry = false;
+    closeDialog();
+  }
+});
+
+if (isEntryOfDialog()) {
+  history.back(); // the page comes from elsewhere, where a link of a dialog led
+}
 
 // To be awaited once, before the first dialog.
 export function prepareDialogs() {
@@ -55,6 +67,7 @@ export function openDialog({ title, template, closed }) {
   open = { frame, from: document.activeElement, closed };
   document.body.appendChild(frame);
   disablePage(true);
+  addEntry();
   return { find: (selector) => frame.querySelector(selector), close: closeThis, frame };
 
   // An answer may come when another dialog is open.
@@ -78,6 +91,7 @@ export function closeDialog() {
     frame.remove();
     disablePage(false);
     restoreFocus(from);
+    setTimeout(removeEntry); // another dialog may follow at once
     if (closed) {
       closed();
     }
@@ -136,6 +150,24 @@ function fillChoices(dialog, options, yes) {
 
   function selected() {
     return Array.from(list.querySelectorAll("input")).filter((box) => box.checked).map((box) => box.value);
+  }
+}
+
+function isEntryOfDialog() {
+  return history.state !== null && history.state.isDialog === true;
+}
+
+function addEntry() {
+  if (!hasEntry) {
+    hasEntry = true;
+    history.pushState(Object.assign({}, history.state, { isDialog: true }), "");
+  }
+}
+
+function removeEntry() {
+  if (hasEntry && open === null) {
+    hasEntry = false;
+    history.back();
   }
 }
 

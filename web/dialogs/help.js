@@ -1,6 +1,6 @@
 // A dialog for the keyboard shortcuts and this device's settings of the page.
 
-import { closeDialog, focusFirst, openDialog } from "./dialog.js";
+import { focusFirst, openDialog } from "./dialog.js";
 import { define, language, LANGUAGES, t } from "../languages/language.js";
 import { storeSetting } from "../shared/settings.js";
 import { areSingleKeysOn, turnSingleKeys } from "../shared/shortcuts.js";
@@ -45,7 +45,6 @@ function useLanguage(code) {
   const here = new URL(location.href);
   storeSetting("language", code);
   here.searchParams.delete("lang");
-  closeDialog();
   if (here.href === location.href) {
     location.reload();
   } else {

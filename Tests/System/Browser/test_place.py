@@ -1,0 +1,85 @@
+"""Where a person is on the dashboard stays: a new timer in sight, the search, the place on the page, and Back."""
+
+import pytest
+from playwright.sync_api import expect
+
+from person import card, digits
+from scripted_server import wait_until
+
+IN_SIGHT = """(name) => {
+    const card = document.querySelector(`[data-name="${name}"]`);
+    const box = card === null ? { top: -9 } : card.getBoundingClientRect();
+    return box.top >= -1 && box.bottom <= innerHeight + 1;
+}"""
+
+
+@pytest.fixture
+def many(server, script, open_page):
+    for number in range(40):
+        script.do("start", timer=f"station {number:02}", duration=3000)
+    page = open_page(server.page(), is_alone=True)
+    expect(page.locator("#timers > li")).to_have_count(40)
+    return page
+
+
+def start(page, name):
+    page.locator("#name").fill(name)
+    page.locator("#duration").fill("5m")
+    page.locator("#new-timer [type=submit]").click()
+
+
+def test_a_new_timer_is_in_sight_far_down_and_beside_a_search(many):
+    start(many, "zebra")
+    expect(digits(many, "zebra")).to_be_visible()
+    wait_until(many, lambda: many.evaluate(IN_SIGHT, "zebra"))
+
+    many.locator("#search").fill("station 07")
+    expect(many.locator("#timers > li")).to_have_count(1)
+    start(many, "yak")
+    wait_until(many, lambda: many.evaluate(IN_SIGHT, "yak"))
+    expect(many.locator("#timers > li")).to_have_count(2)
+    many.locator("#search").fill("station 0")
+    expect(many.locator("#timers > li")).to_have_count(13)
+
+
+def test_the_search_and_the_place_are_there_again_after_back(many, server):
+    many.locator("#search").fill("station")
+    many.evaluate("scrollTo(0, 700)")
+    many.wait_for_timeout(400)
+    many.locator("[data-name='station 20'] [data-command=more]").click()
+    many.get_by_role("dialog").get_by_role("link", name="Open display").click()
+    many.wait_for_url("**/?timer=*")
+
+    many.go_back()
+
+    expect(many.locator("#search")).to_have_value("station")
+    expect(many.locator("#timers > li")).to_have_count(40)
+    wait_until(many, lambda: many.evaluate("Math.round(scrollY)") > 500)
+    expect(many.get_by_role("dialog")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", ["/", "/?timer=kitchen&control"])
+def test_back_closes_a_dialog_and_leaves_the_page_where_it_is(server, script, open_page, view):
+    script.do("start", timer="kitchen", duration=3000)
+    page = open_page(server.url + "/healthz", is_alone=True)
+    page.goto(server.url + view)
+    expect(page.locator("[data-digits]")).not_to_be_empty()
+    for how in ("Back", "Escape", "another"):
+        page.locator("[data-command=more], .more").first.click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        if how == "another":
+            page.get_by_role("dialog").get_by_role("button", name="Edit settings").click()
+            expect(page.get_by_role("dialog").get_by_label("Title")).to_be_visible()
+        if how == "Escape":
+            page.keyboard.press("Escape")
+        else:
+            page.go_back()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.wait_for_timeout(100)
+        assert page.url == server.url + view
+        assert page.evaluate("history.state === null || !history.state.isDialog")
+
+    if view == "/":
+        expect(card(page, "kitchen")).to_have_attribute("data-status", "running")
+    page.go_back()
+    assert page.url.endswith("/healthz")
