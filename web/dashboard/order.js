@@ -2,6 +2,7 @@
 
 import { timeAt } from "../countdown.js";
 import { isActive, isRunning, titleOf } from "../shared/timer.js";
+import { plainText } from "../shared/typed.js";
 
 const RANK = { running: 1, paused: 2, idle: 3, finished: 4 };
 
@@ -48,7 +49,7 @@ function compareTitles(one, other) {
   return compared || (one.timer < other.timer ? -1 : one.timer > other.timer ? 1 : 0);
 }
 
-// Without capitals and accents.
+// Without capitals and accents, and with Latin digits.
 function normalized(text) {
-  return text.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase().trim();
+  return plainText(text).normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase().trim();
 }

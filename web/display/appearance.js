@@ -8,6 +8,7 @@ import { define, t } from "../languages/language.js";
 import { addStyle } from "../shared/loader.js";
 import { isOn } from "./options.js";
 import { setText } from "../shared/shell.js";
+import { timeOfDay } from "../shared/time-of-day.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -156,12 +157,12 @@ function addClock() {
 
 function showClock() {
   const isKnown = session.now() !== null;
-  const now = (session.now() + session.client.wallOffset) * 1000;
+  const now = session.now() + session.client.wallOffset;
   if (isKnown) {
-    setText(clock, new Date(now).toLocaleTimeString(root.lang));
+    setText(clock, timeOfDay(now, { hour: "numeric", minute: "2-digit", second: "2-digit" }));
   }
   clearTimeout(nextSecond);
-  nextSecond = setTimeout(showClock, isKnown ? Math.ceil(1000 - now % 1000) : 100);
+  nextSecond = setTimeout(showClock, isKnown ? Math.ceil(1000 - now * 1000 % 1000) : 100);
 }
 
 // "red", "rgb(0 0 0 / 50%)", "#0f0", and also "0f0", because an address has to escape the #.

@@ -2,6 +2,7 @@
 // Each Error's message is for the person who typed, and says what would be right.
 
 import { define, t } from "../languages/language.js";
+import { plainText } from "./typed.js";
 
 define({
   "duration.bad": "“{typed}” isn't a duration. Enter 5m, 1:30:00, 90 or 1h30m, or until 20:30.",
@@ -57,9 +58,8 @@ export function writeDuration(seconds) {
 
 // — inside —
 
-// In lower case, and with Latin digits for Arabic ones.
 function normalized(typed) {
-  return typed.trim().toLowerCase().replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660));
+  return plainText(typed).toLowerCase();
 }
 
 function firstOf(readers, text) {
@@ -110,7 +110,8 @@ function whatIsWrong(text) {
 
 // Counts to the next time of day in the viewer's time zone: tomorrow's, when today's is over.
 function secondsUntil(text, now) {
-  const found = /^([0-9]{1,2})(?:[:.h]([0-9]{2}))?(?::([0-9]{2}))? *(?:uhr|h)? *(am|pm|a\.m\.|p\.m\.)?$/.exec(text);
+  const found = /^([0-9]{1,2})(?: *[:.h] *([0-9]{2}))?(?::([0-9]{2}))? *(?:uhr|h)? *(am|pm|[ap]\. ?m\.|ص|م)?$/
+    .exec(text);
   if (!found) {
     refuse("duration.until", { typed: text });
   }
@@ -146,7 +147,7 @@ function hourOfDay(hour, half) {
   if (half === undefined) {
     return hour < 24 ? hour : null;
   }
-  return hour < 1 || hour > 12 ? null : hour % 12 + (half.charAt(0) === "p" ? 12 : 0);
+  return hour < 1 || hour > 12 ? null : hour % 12 + (["p", "م"].includes(half.charAt(0)) ? 12 : 0);
 }
 
 function refuse(key, fields) {

@@ -1,6 +1,7 @@
 // The words of the dashboard, the remote control and a display's controls for a timer.
 
 import { define, t } from "../languages/language.js";
+import { timeOfDay } from "./time-of-day.js";
 import { isBlackout, isOvertime, isRunning, lapsOf, primaryCommand, statusOf } from "./timer.js";
 
 define({
@@ -62,13 +63,8 @@ export function lengthOf(text) {
 // In the viewer's time zone.
 function endWords(state, shown, wallOffset) {
   const endsAt = state.lastElapsedTimeCalculatedAt + state.duration - state.elapsedTime + wallOffset;
-  const time = timeOfDay(endsAt, Math.abs(shown.time) >= DAY);
+  // A time of day alone would be taken for the next one.
+  const day = Math.abs(shown.time) >= DAY ? { weekday: "short", day: "numeric", month: "short" } : {};
+  const time = timeOfDay(endsAt, Object.assign({ hour: "numeric", minute: "2-digit" }, day));
   return t(shown.level === "overtime" ? "card.ended" : "card.ends", { time });
-}
-
-// A time of day alone would be taken for the next one.
-function timeOfDay(wallTime, isFar) {
-  const day = isFar ? { weekday: "short", day: "numeric", month: "short" } : {};
-  return new Date(wallTime * 1000).toLocaleString(document.documentElement.lang + "-u-nu-latn",
-    Object.assign({ hour: "numeric", minute: "2-digit" }, day));
 }

@@ -51,6 +51,9 @@ def typed(browser, web_files):
         ("٥", 5),
         ("٥ د", 300),
         ("2 heures", 7200),
+        ("۱:۳۰", 90), ("１：３０", 90), ("९०", 90), ("৫m", 300), ("๕ min", 300),
+        ("1\u202fh\u00a030\u2009min", 5400), ("\u200f٥ د\u200f", 300), ("\u20665m\u2069", 300), ("1\u066b5h", 5400),
+        ("1\u22363​0", 90),
     ],
 )
 def test_a_duration_is_read_as_people_write_it(typed, text, seconds):
