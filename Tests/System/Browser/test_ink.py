@@ -43,8 +43,8 @@ def test_every_ground_has_ink_for_each_level(module_of):
 
 
 @pytest.mark.parametrize("query, scheme", [
-    ("background=0a0a0a", "light"), ("background=fffbe0", "dark"), ("background=ff8800", "dark"),
-    ("background=rgb(0+71+187)", "light"), ("color=ffffff", "light"), ("color=102040", "dark"),
+    ("background=0a0a0a", "light"), ("background=ff8800", "dark"), ("background=rgb(0+71+187)", "light"),
+    ("color=ffffff", "light"),
 ])
 def test_ink_follows_the_ground(new_page, web_files, scripted, query, scheme):
     scripted.states = [state()]
@@ -65,8 +65,7 @@ def test_ink_follows_the_ground(new_page, web_files, scripted, query, scheme):
 
 
 @pytest.mark.parametrize("query, picture", [
-    ("transparent", "white"), ("rgb(0+0+0+/+20%25)", "#ffe070"), ("rgb(255+255+255+/+70%25)", "black"),
-    ("808080", "none"),
+    ("transparent", "white"), ("rgb(255+255+255+/+70%25)", "black"), ("808080", "none"),
 ])
 def test_an_outline_makes_ink_legible_over_every_picture(visit, scripted, query, picture):
     scripted.states = [state(**RUNNING, elapsedTime=299)]
