@@ -39,7 +39,7 @@ def certificate(folder: Path) -> list[str]:
 def served(binary: str, folder: Path, *options: str):
     """A server on a port that the system chooses; gives the process and the port."""
     process = processes.start(
-        [binary, "--port", "0", "--data", folder, *options], stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        [binary, "serve", "--port", "0", "--data", folder, *options], stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     with processes.ended(process):
         for line in process.stdout:
             if match := re.search(r"https?://[^ ]*:(\d+)", line):
