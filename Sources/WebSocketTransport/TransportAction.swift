@@ -1,6 +1,6 @@
 /// The server's requests to the transport, carried out in order, on the loop's thread, right after the event.
 public enum TransportAction: Sendable, Equatable {
-  /// Sends one text message to one connection; unknown or closing ones are passed over in silence.
+  /// Sends one text message to one connection; a message to an unknown or closing one is dropped.
   case send(Frame, to: ConnectionID)
   /// Sends one text message to every member of a group: built once, sent to all.
   case broadcast(Frame, to: GroupID)

@@ -3,7 +3,7 @@ import Synchronization
 /// Counts the connections of each address, except those that no limit applies to.
 struct AddressCounts {
   private var own = AddressTally()
-  /// Counts instead, where there are several loops.
+  /// Where there are several loops, these counts replace `own`.
   private let totals: LoopTotals?
   private let connectionsMax: Int
   private let isLoopbackBounded: Bool
@@ -16,7 +16,7 @@ struct AddressCounts {
     trusted = options.trustedProxies
   }
 
-  /// Takes a place for a connection; nil when it needs none.
+  /// Acquires a slot for a connection; nil when no limit applies to its address.
   mutating func acquireSlot(for address: IPAddress?) -> Slot? {
     guard let address, isLoopbackBounded || !address.isLoopback,
       !ClientAddress.isTrusted(address, by: trusted)
@@ -28,7 +28,7 @@ struct AddressCounts {
     return Slot(network: network, isOverLimit: count > connectionsMax, ordinal: count)
   }
 
-  /// Gives a place back, once.
+  /// Releases a slot. To be called once for each slot.
   mutating func releaseSlot(_ slot: Slot?) {
     guard let slot else { return }
     guard let totals else { return own.subtract(slot.network) }

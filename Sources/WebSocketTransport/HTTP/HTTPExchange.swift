@@ -34,7 +34,7 @@ final class HTTPExchange: BacklogReader {
 
   let number: UInt64
   let stream: any ByteStream
-  /// Its place among those of its address.
+  /// Its slot in the count of its address.
   let addressSlot: AddressCounts.Slot?
   private let peer: IPAddress
   private unowned let owner: any HTTPExchangeOwner

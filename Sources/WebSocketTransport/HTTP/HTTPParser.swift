@@ -8,10 +8,9 @@ import CLLHTTP
   private let headBytesMax: Int
   private let bodyBytesMax: Int
 
-  /// The names, in lowercase, and values of the head's fields, one behind the other; those of a trailer are
-  /// passed over.
+  /// The names, in lowercase, and values of the head's fields, one behind the other; trailer fields are ignored.
   fileprivate(set) var text: [UInt8] = []
-  /// Where they stand.
+  /// The ranges of each field's name and value in `text`.
   private(set) var fields: [(name: Range<Int>, value: Range<Int>)] = []
   fileprivate(set) var body: [UInt8] = []
   private(set) var isHeadComplete = false
@@ -19,7 +18,7 @@ import CLLHTTP
   /// Where the name of the field under way begins and ends.
   private var name = 0..<0
   private var consumedCount = 0
-  /// The request's first line, of which llhttp accepts other protocols' too.
+  /// The request line. It is kept because llhttp also accepts those of other protocols, such as RTSP.
   private var line: [UInt8] = []
   private var isLineComplete = false
   /// The length of the target, as far as llhttp has read it.

@@ -17,7 +17,7 @@ enum StaticFiles {
     guard wanted.isEmpty || wanted.contains(where: { $0 == "*" || $0 == file.entityTag }) else {
       return HTTPReply.plain(412, "The file has changed.", [tag])
     }
-    // RFC 9110 §14.2: Range may be passed over, and is.
+    // RFC 9110 §14.2: a server may ignore Range, and this one does.
     let isKnown = head.entityTags("if-none-match").contains { tag in
       tag == "*" || tag == file.entityTag || tag == "W/\(file.entityTag)"
     }

@@ -58,7 +58,7 @@ extension ServiceLoop {
     }
   }
 
-  /// Sees to it that what waits is looked at.
+  /// Arms the check of slow readers, unless it is armed already.
   func armBacklogCheck() {
     guard !isBacklogCheckArmed else { return }
     isBacklogCheckArmed = true

@@ -107,7 +107,7 @@ extension ServiceLoop {
     for event in connection.resumeFromBacklog() { emit(event) }
     backlog.beginClosing(connection)
     updateBacklog(connection)
-    // At the stop each has all of the drain.
+    // When the server stops, the drain limits the wait for all connections.
     if !isStopping {
       armDeadline(.closeTimeout(connection.id), afterMilliseconds: Self.closeTimeoutMilliseconds)
     }

@@ -119,7 +119,7 @@ final class ServiceLoop {
   }
 
   deinit {
-    // libuv and libwebsockets let go of this object here, on the thread that ran it.
+    // libuv and libwebsockets drop their references to this object here, on the thread that ran it.
     webSockets.listener = nil
     for exchange in exchanges.values { exchange.stream.close() }
     for relay in Array(relays.values) { relay.close() }
@@ -221,7 +221,7 @@ final class ServiceLoop {
     }
   }
 
-  /// Broadcasts that stand side by side are carried out together.
+  /// Adjacent broadcasts are carried out together.
   func carryOut(_ actions: [TransportAction]) {
     var rest = actions[...]
     while let action = rest.first {

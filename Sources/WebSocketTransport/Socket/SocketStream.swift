@@ -171,8 +171,8 @@ import CLibuv
     close()
   }
 
-  /// Gives up the stream and answers a descriptor of the same connection, now the caller's; nil when
-  /// there are no descriptors left.
+  /// Gives up the stream and returns a descriptor of the same connection, which the caller then owns; nil when there
+  /// are no descriptors left.
   func release() -> CInt? {
     if unattachedDescriptor >= 0 {
       defer { unattachedDescriptor = -1 }
@@ -180,7 +180,7 @@ import CLibuv
     }
     guard let raw = unsafe raw else { return nil }
     pauseReading()
-    // A duplicate, because libuv closes its own and can't be talked out of it.
+    // A duplicate, because libuv always closes its own descriptor.
     let descriptor = unsafe shim_duplicate(shim_descriptor(raw))
     close()
     return descriptor >= 0 ? descriptor : nil

@@ -78,7 +78,7 @@ final class TLSRelay {
 
   private func outsideEnded(_ isBroken: Bool) {
     isOutsideOver = true
-    // Or both sides have said all.
+    // Nothing is left to forward: the connection is broken, or both directions have ended.
     if isBroken || outward.isDone { return close() }
     inward.sourceEnded()
   }

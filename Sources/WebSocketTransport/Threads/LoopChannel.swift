@@ -13,7 +13,7 @@ final class LoopChannel: Sendable {
 
   private struct PendingEvents {
     private var events: [TransportEvent] = []
-    /// So many of them were taken.
+    /// The number of events at the front of `events` that were taken already.
     private var removedCount = 0
     private(set) var byteCount = 0
     var counters = TransportCounters()

@@ -12,7 +12,7 @@ import CLibuv
 
   /// Starts it; nil when the system gives no more threads.
   public init?(_ run: @escaping @Sendable () -> Void) {
-    // Belongs to the new thread, which lets go of it; libuv only carries the pointer there.
+    // Owned by the new thread, which releases it; libuv only carries the pointer there.
     let body = unsafe Unmanaged.passRetained(Body(run))
     let status = unsafe uv_thread_create(
       &raw,

@@ -68,7 +68,8 @@ struct LoopContribution {
     counted = count
   }
 
-  /// Counts one more WebSocket, and answers how many there were before; exactly, though others do the same.
+  /// Counts one more WebSocket and returns the number before. The result is exact, even if other loops do the same at
+  /// once.
   mutating func addWebSocket(to own: Int) -> Int {
     guard let totals else { return own }
     webSocketCount += 1

@@ -49,7 +49,7 @@ final class Connection: BacklogReader {
   var memberships: [Membership] = []
   /// Frames of the current broadcasts to send together; empty unless the connection is open and can send now.
   var gathered: Range<Int> = 0..<0
-  /// Its place among those of its address.
+  /// Its slot in the count of its address.
   let addressSlot: AddressCounts.Slot?
 
   /// A frame of `largeFrom` bytes is counted separately, see `isTooFarBehind`.

@@ -40,9 +40,9 @@ import CLibwebsockets
   /// How long the peer has sent nothing; 0 when that is unknown.
   var silenceMilliseconds: UInt64 { UInt64(max(0, shim_silence_milliseconds(clientDescriptor))) }
 
-  /// Sends frames past libwebsockets, which costs a seventh of the whole; only while it is not backed up. The
-  /// tail that the socket does not take is libwebsockets' to send, as the bytes that they are, and from then
-  /// on it is backed up until they are gone. Answers how many bytes that tail has; nil when the connection is broken.
+  /// Sends frames past libwebsockets, which costs a seventh of the whole; only while it is not backed up. The tail that
+  /// the socket does not take is libwebsockets' to send, as the bytes that they are, and from then on it is backed up
+  /// until they are gone. Returns the tail's size in bytes; nil when the connection is broken.
   func send(_ range: Range<Int>, of frames: WireFrames) -> Int? {
     guard let sent = frames.send(range, on: descriptor) else { return nil }
     if sent == range.count { return 0 }

@@ -4,7 +4,7 @@ import Foundation
 
 /// The callbacks of libwebsockets, on the loop's thread. `WebSocket.kill` must not be called from within them.
 protocol WebSocketListener: AnyObject {
-  /// The upgrade asked for by `WebSocketContext.adopt` is done; answers the connection's number, not 0.
+  /// The upgrade asked for by `WebSocketContext.adopt` is done; returns the connection's number, which is not 0.
   func established(_ socket: WebSocket) -> UInt64
   /// A piece of a data message; false ends the connection.
   func received(_ piece: borrowing Span<UInt8>, isBinary: Bool, isLast: Bool, number: UInt64)
@@ -77,8 +77,8 @@ protocol WebSocketListener: AnyObject {
   /// Ends libwebsockets; connections that are left are dropped.
   func close() {
     guard let first = unsafe context.pointee else { return }
-    // On a foreign loop the first call closes lws's handles, the loop's next turns finish that, and the
-    // second call frees the context. lws sets `context` to nil when it has freed it by itself.
+    // On a foreign loop the first call closes lws's handles, the loop's next iterations finish that, and the second
+    // call frees the context. lws sets `context` to nil when it has freed it by itself.
     unsafe lws_context_destroy(first)
     for _ in 0..<100 { loop.runOnce() }
     if let second = unsafe context.pointee { unsafe lws_context_destroy(second) }

@@ -2,8 +2,7 @@ import CLibuv
 
 /// Frames as they go over the wire, header and payload, one behind the other.
 ///
-/// Each is laid out once and sent to many; several that stand side by side go out in one call. The loop's
-/// thread.
+/// Each is laid out once and sent to many; adjacent ones are sent by one call. The loop's thread.
 @safe final class WireFrames {
   private var bytes: [UInt8] = []
   /// Where each frame ends.
