@@ -71,7 +71,7 @@ public final class Server {
     isStarted = true
   }
 
-  /// The port that is really listened on.
+  /// The port that was bound, also when port 0 was asked for.
   public var port: Int { loop.port }
 
   /// Serves until it is asked to stop, and returns how it ended. Everything that was answered is on the disk.
@@ -149,7 +149,7 @@ public final class Server {
 }
 
 extension [String] {
-  /// So many that a line holds them, and the count of all.
+  /// The first twenty names, and the count of all when there are more.
   fileprivate var listed: String {
     let names = prefix(20).joined(separator: ", ")
     return count == 1 ? "1 file, \(names)" : "\(count) files, \(names)\(count > 20 ? ", …" : "")"

@@ -119,7 +119,7 @@ struct URLHost: Hashable, Sendable {
     self = host
   }
 
-  /// The host of an app's page, `isOfWeb` false, is a mere word.
+  /// If `isOfWeb` is false, this is the host of an app's page, such as `localhost` in `tauri://localhost`: any word.
   fileprivate init?(_ bytes: ArraySlice<UInt8>, isOfWeb: Bool) {
     if bytes.first == UInt8(ascii: "[") {
       guard let address = Self.bracketed(bytes) else { return nil }
@@ -169,7 +169,7 @@ private func isDigit(_ byte: UInt8) -> Bool {
   (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
 }
 
-/// As they are after `lowercased`.
+/// Returns whether a byte of a host, which `lowercased` has been applied to, is a letter or a digit.
 private func isLetterOrDigit(_ byte: UInt8) -> Bool {
   isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
 }

@@ -1,6 +1,6 @@
 /// A visitor's permissions; each role includes those before it.
 public enum Role: String, CaseIterable, Comparable, Sendable {
-  /// Nothing but the clock exchange, and to come with a token.
+  /// May only exchange clocks, and authenticate with a token.
   case none
   /// Reads: subscribe, get, list, sync.
   case view

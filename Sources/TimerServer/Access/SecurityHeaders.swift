@@ -24,7 +24,7 @@ struct SecurityHeaders {
 public struct FrameAncestor: Hashable, Sendable {
   let text: String
 
-  /// nil for what is none of the three, so that nothing else gets into the header.
+  /// nil for any other text, so that nothing else gets into the header.
   public init?(_ value: String) {
     switch value.lowercased() {
     case "self", "'self'": text = "'self'"
@@ -38,7 +38,7 @@ public struct FrameAncestor: Hashable, Sendable {
   /// A source as the policy has it (CSP 3, §2.3.1): an origin, where `*` may stand for what a name begins with, and for
   /// any port.
   private static func source(_ value: String) -> String? {
-    // One of all that it stands for is an origin.
+    // The pattern is valid if a host and a port in place of its wildcards make a valid origin.
     var example = value
     if let wildcard = example.firstRange(of: "://*") {
       guard value[wildcard.upperBound...].first.map({ $0 == "." || $0 == ":" }) ?? true else {

@@ -133,7 +133,8 @@ struct HTTPRouteReader {
     }
   }
 
-  /// Passed over, `POST …/start?duration=300` would be taken for a wish for a stopwatch.
+  /// The message for a query parameter that this path does not have. If the parameter were ignored, `POST
+  /// …/start?duration=300` would start a stopwatch.
   private static func unknownParameter(_ name: String) -> String {
     "the URL has no parameter \"\(name.prefix(40))\" here, but for \"token\"; the fields of a command are the JSON "
       + "body of its POST, as in {\"duration\":300}"

@@ -19,8 +19,8 @@ struct QRCode {
   /// Light modules around the code: ISO/IEC 18004 asks for four.
   static let quietZone = 4
 
-  /// A picture of it that is as large as its place: one path of dark runs on white, so that no renderer leaves
-  /// a gap between neighbours.
+  /// The code as an SVG image without a size of its own: one path of dark runs on white, so that no renderer leaves a
+  /// gap between modules.
   var svg: [UInt8] {
     let side = width + 2 * Self.quietZone
     var path = ""
@@ -36,7 +36,7 @@ struct QRCode {
     return Array(picture.utf8)
   }
 
-  /// Where a row is dark.
+  /// The columns at which a row is dark.
   private func runs(in row: Int) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     var column = 0

@@ -11,7 +11,7 @@ struct ChangeRequest {
   /// How often it was decided before, on states that other servers' changes have overtaken.
   var overtakenCount = 0
 
-  /// So many times a request is decided again before it is refused.
+  /// The number of times that a request is decided again before it is refused.
   static let overtakenMax = 8
 
   init(_ message: ClientMessage, by requester: Requester, _ caller: Caller, at now: Instant) {

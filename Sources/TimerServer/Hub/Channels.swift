@@ -128,7 +128,7 @@ enum Channel: Hashable {
 
   enum Scope: Hashable {
     case one(TimerID)
-    /// All timers, or those that a token is held to.
+    /// All timers, or those that a token is limited to.
     case every(TimerScope)
   }
 

@@ -13,7 +13,7 @@ extension Hub {
   }
 
   mutating func scheduleZero(_ id: TimerID) {
-    // One that is on its way to the disk is followed by the next when its report has come.
+    // While a crossing is on its way to the disk none is scheduled; its report schedules the next one.
     zeros.set(id, timerTable.isCrossingUnderWay(id) ? nil : timerTable.latest(id)?.zeroInstant)
   }
 

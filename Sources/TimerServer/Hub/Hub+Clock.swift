@@ -4,7 +4,7 @@ import TimerProtocol
 /// The wall clock, which people and services set. No timer depends on it, but tokens end by it, and clients and the
 /// disk record its offset.
 extension Hub {
-  /// The server looks at the wall clock so often, also when nothing else happens.
+  /// The longest time between two looks at the wall clock, also when nothing else happens.
   static let wallClockPause: Seconds = 1
 
   /// The wall clock minus the server clock.

@@ -125,12 +125,12 @@ extension Hub {
     _ = session.replies.append(.ready(.refused(tag, error, timer: nil)))
   }
 
-  /// Ends a connection by our will; it is no session from here on.
+  /// Closes a connection from the server's side, and removes its session.
   mutating func disconnect(
     _ connection: ConnectionID, _ why: CloseReason, _ turn: inout Turn
   ) {
     guard let session = sessions[connection] else { return }
-    // Its changes still get their replies, whatever it asked for before.
+    // Queued requests before them are refused, so that changes under way still get their replies.
     refuseQueuedReplies(session, &turn)
     counters.closedConnections[why, default: 0] += 1
     close(connection)

@@ -30,7 +30,7 @@ struct StatusPublication {
   var last = ServerStatus()
   /// True if a new connection was sent another status, which may be outdated by now.
   var isDoubtful = false
-  /// nil: at once.
+  /// nil: the next status may be sent at once.
   var nextAt: Instant?
 
   static let pause: Seconds = 0.5

@@ -3,12 +3,13 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// The middle of the server: event in, actions out, time as an argument.
+/// The server's state machine: event in, actions out, time as an argument.
 ///
 /// It owns every timer, session and deadline, and touches neither socket nor file nor clock.
 struct Hub {
   let options: HubOptions
-  /// Names what the data went through, for clients that come back and say how far they had followed it.
+  /// Identifies the data folder. A client that reconnects sends it with its last revision, because revisions are valid
+  /// within one history.
   var history: String
   var timerTable: TimerTable
   var httpBudgets: AddressBudgets
@@ -21,7 +22,7 @@ struct Hub {
   var ticks = TickSchedule()
   var qrCodeCache = QRCodeCache()
   var sessions: [ConnectionID: Session] = [:]
-  /// Connections that are not read for now.
+  /// Connections whose reading is paused.
   var pausedConnections: Set<ConnectionID> = []
   var channels = Channels()
   var deadlines = DeadlineQueue<Deadline>()
@@ -51,7 +52,7 @@ struct Hub {
 
   /// Everything that can be due, beside ticks and zeros.
   enum Deadline: Hashable {
-    /// Costly work may go on.
+    /// The next piece of costly work may begin.
     case queuedWork
     /// The next token ends.
     case tokenEnd
@@ -61,7 +62,7 @@ struct Hub {
     case clockRecord
     /// The status has changed again, soon after it was sent.
     case status
-    /// The disk had its time; the server stops all the same.
+    /// The time that a stopping server gives its disk is over; it stops all the same.
     case stop
   }
 

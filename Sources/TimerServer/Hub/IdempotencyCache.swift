@@ -9,7 +9,7 @@ struct IdempotencyCache {
   /// In the order in which they came, to be forgotten in that order.
   private var order: [(key: ScopedIdempotencyKey, at: Instant)] = []
   private var removedCount = 0
-  /// So many of `order` were looked at when answers had to be let go.
+  /// The number of entries at the front of `order` whose responses were evicted already, or were not there.
   private var evictedCount = 0
   /// The approximate memory of the kept responses.
   private var responseBytes = 0
@@ -17,9 +17,9 @@ struct IdempotencyCache {
   /// The number of entries kept for the whole time. Beyond it the owners with the most, a token or one network's
   /// visitors, lose their oldest entries.
   private static let entriesKept = 20_000
-  /// Room is made for many at once.
+  /// Beyond this count entries are removed, down to `entriesKept`: many at once, since each removal is a pass over all.
   private static let entriesMax = 22_000
-  /// Answers with a thousand laps each would take a hundred times what the names do.
+  /// Responses with a thousand laps each would take a hundred times as much memory as the keys.
   private static let responseBytesMax = 16 << 20
 
   struct Entry {
@@ -30,7 +30,7 @@ struct IdempotencyCache {
     let recordedAt: Instant
     var state: State
 
-    /// Returns whether it asked for the same, as far as that is known.
+    /// Returns whether the request with this key asked for the same, as far as that is known.
     func matches(_ named: IdempotentRequest) -> Bool {
       fingerprint == nil || fingerprint == named.fingerprint
     }
@@ -39,8 +39,8 @@ struct IdempotencyCache {
   enum State {
     case pending(UInt64)
     case made(Outcome)
-    /// Made to these timers, each with the revision that it got; the answer itself is not there, since it was given
-    /// before a restart, or let go.
+    /// Made to these timers, each with the revision that it got; the response itself is not there, since it was sent
+    /// before a restart, or was evicted.
     case restored([TimerID: Int], removed: Bool)
   }
 

@@ -72,7 +72,7 @@ struct RevisionCounter {
 }
 
 extension IdempotencyRecord {
-  /// So many of one timer are kept in its file.
+  /// The number of a timer's records that are kept in its file.
   private static let perTimerMax = 24
 
   /// The ones to keep in a timer's file, the newest included.

@@ -35,7 +35,7 @@ struct SortedNames {
     return apart
   }
 
-  /// Names that match stand side by side.
+  /// Names that match a pattern are adjacent.
   private func places(of pattern: TimerPattern) -> Range<Int> {
     let first = place(in: names.indices) { pattern.isSorted(behind: $0) }
     return first..<place(in: first..<names.count) { pattern.matches($0) }

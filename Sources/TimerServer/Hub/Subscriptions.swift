@@ -93,7 +93,7 @@ struct Subscriptions {
     deliveredRevisions = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
   }
 
-  /// So many names are kept at least.
+  /// The number of names that are always kept.
   private static let deliveredRevisionsMax = 1_000
 
   // MARK: Channels

@@ -184,7 +184,7 @@ struct TimerTable {
     slots[id]?.durableMetadata.ends.filter { $0.revision > revision } ?? []
   }
 
-  /// The one place where slots change; one that holds nothing any more goes.
+  /// The one place where slots change; an empty slot is removed.
   mutating func store(_ slot: Slot, of id: TimerID) {
     let isEmpty = slot.durable == nil && slot.latest == nil && slot.ticket == nil
     let before = slots.updateValue(slot, forKey: id)

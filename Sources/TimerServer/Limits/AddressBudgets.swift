@@ -25,7 +25,7 @@ struct BudgetTable<Key: Hashable> {
       == .granted
   }
 
-  /// Counts what a request came to beside.
+  /// Charges the cost of a request beyond reading it.
   mutating func charge(_ cost: Int, to key: Key, at now: Instant) {
     guard cost > 0 else { return }
     makeRoom(for: key, at: now)

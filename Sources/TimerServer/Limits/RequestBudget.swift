@@ -18,7 +18,7 @@ struct RequestBudget {
     /// client that sends as fast as it can reaches it in a moment.
     var refusalsMax = 1_000
 
-    /// So many times as much.
+    /// The same limits multiplied by a factor.
     func times(_ factor: Int) -> Limits {
       Limits(perSecond: perSecond * factor, refusalsMax: refusalsMax * factor)
     }
@@ -26,7 +26,7 @@ struct RequestBudget {
 
   enum Verdict {
     case granted, refused
-    /// It does not stop.
+    /// The client keeps sending although it is refused: its connection is to be closed.
     case exhausted
   }
 

@@ -25,7 +25,7 @@ enum RequestCost {
     subscriptionCount / 4
   }
 
-  /// Finding the names that a token is held to.
+  /// Finding the names that a token is limited to.
   static func seeking(_ scope: TimerScope) -> Int {
     scope.patternCount / 4
   }

@@ -65,7 +65,7 @@ public struct Log: Sendable {
     sink.writer.flush(within: seconds)
   }
 
-  /// A line as it is written now.
+  /// The line with the current time and its level, as it is written.
   static func line(_ level: LogLevel, _ text: String) -> String {
     "\(Date().formatted(.iso8601)) \(level.name) \(escaped(text))"
   }
