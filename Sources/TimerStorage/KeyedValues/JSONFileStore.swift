@@ -145,7 +145,7 @@ extension JSONFileStore {
 
   /// Stores a value, and returns once it is on the disk; nil removes what there is. A value that is there already
   /// is not written again.
-  /// - Throws: `DiskError`, what the disk said; `EncodingError`, for a value that JSON can't hold;
+  /// - Throws: `DiskError`, the disk's error; `EncodingError`, for a value that JSON can't hold;
   ///   `StorageError` for a key that is too long; `FolderError` where a server owns the folder. Nothing has
   ///   changed then.
   public func storeOrThrow(_ value: (any Codable)?, forKey key: any StorageKey) throws {

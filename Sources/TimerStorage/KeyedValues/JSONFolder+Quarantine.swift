@@ -1,8 +1,8 @@
 import Foundation
 
-/// Files that are put aside where nothing reads them.
+/// The quarantine: a folder for files that nothing reads any more.
 extension JSONFolder {
-  /// Puts a file aside where nothing reads it; its new path.
+  /// Moves a file to quarantine and returns its new path.
   public mutating func quarantine(_ fileName: FileName) throws(DiskError) -> String {
     let target = try placeInQuarantine(fileName)
     try Disk.rename(filePath(fileName), to: target)
@@ -10,7 +10,7 @@ extension JSONFolder {
     return target
   }
 
-  /// Keeps contents where nothing reads them; their path.
+  /// Writes contents into a file in quarantine and returns its path.
   func quarantine(_ contents: Data, as fileName: FileName) throws(DiskError) -> String {
     let target = try placeInQuarantine(fileName)
     _ = try Disk.write(contents, to: target)

@@ -6,9 +6,9 @@ struct LogContents {
   /// Up to the end of the last whole entry.
   private(set) var length: UInt64 = 0
   private(set) var generation: UInt64 = 0
-  /// Entries, those that are missing between others too.
+  /// The number of entries, including those that are missing between others.
   private(set) var count = 0
-  /// Something that is no whole entry lies before one.
+  /// True if bytes that are no whole entry lie before a whole one.
   private(set) var hasGap = false
 
   init(of bytes: Data) {

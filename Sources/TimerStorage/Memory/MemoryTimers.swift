@@ -29,7 +29,7 @@ struct MemoryTimers {
 
   /// What one server knows, and what it may still build on.
   private struct View {
-    /// So many changes of the history.
+    /// The number of changes in the history that this server has handled.
     var position = 0
     var failed: [UInt64: StorageTrouble] = [:]
   }

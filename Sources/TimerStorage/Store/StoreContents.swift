@@ -4,7 +4,7 @@ public import TimerCore
 public struct StoreContents: Sendable {
   public var timers: [TimerRecord] = []
   public var server = ServerRecord()
-  /// Names what the data went through; new when changes that were answered are lost.
+  /// Identifies the data; it is a new one when changes that were answered are lost.
   public var history = ""
   /// The named changes of the last minutes, on the clock of this process.
   public var requests: [IdempotencyEntry] = []

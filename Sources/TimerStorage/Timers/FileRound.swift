@@ -10,7 +10,7 @@ struct FileRound {
 
   /// Changes that arrive between two parts are handled first.
   static let pause = DispatchTimeInterval.milliseconds(5)
-  /// So many parts at the most, so that a round of many files is over within a second too.
+  /// The most parts of a round, so that a round of many files takes less than a second too.
   private static let partsMax = 100
 
   init() {}

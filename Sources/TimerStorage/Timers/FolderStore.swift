@@ -27,7 +27,7 @@ public final class FolderStore: TimerStore {
     var inside: FolderWatcher?
   }
 
-  /// So many changes at once are in their files before they are answered.
+  /// The largest group whose files are written before its changes are answered.
   private static let fewWrites = 4
   /// An editor that empties or removes a file first has brought it back by then.
   static let editPause = DispatchTimeInterval.milliseconds(500)

@@ -8,7 +8,7 @@ struct HistoryFile: Codable, Equatable {
   var version = Self.currentVersion
   var history: String
   var inode: UInt64
-  /// When it was written, in nanoseconds since 1970; nil where a server of before wrote it.
+  /// When it was written, in nanoseconds since 1970; nil in a file of an older server.
   var modified: Int64?
 
   static let currentVersion = 1

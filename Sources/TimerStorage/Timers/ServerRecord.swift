@@ -3,12 +3,12 @@ public import TimerCore
 
 /// The server's own record, beside its timers.
 public struct ServerRecord: Codable, Hashable, Sendable {
-  /// Of the file's shape; nil where it was written before there was one, which is 1.
+  /// The version of the file's format; nil in files from before it was written, which are of version 1.
   public var version: Int?
   /// No revision above this one was ever given.
   public var revisionCeiling: Int
-  /// The removal that this was written with, if it had a name of its own: its timer has no file to keep it. The
-  /// register takes it from here.
+  /// The removal that this was written with, if that had an idempotency key: its timer has no file to keep the key.
+  /// `IdempotencyFile` takes it from here.
   public var removals: [Removal]
   /// The request that this was written with, if it changed no timer; nil where there is none.
   public var unchanged: [IdempotencyRecord]?

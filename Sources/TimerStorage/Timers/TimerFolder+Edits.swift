@@ -133,7 +133,7 @@ extension ExternalChange {
   }
 }
 
-/// A fault of a folder: its place is a file's name.
+/// A fault in a data folder: the place is a file's name.
 public typealias FileFault = StoreFault
 
 extension StoreFault {

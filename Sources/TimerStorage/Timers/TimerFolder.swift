@@ -21,7 +21,7 @@ public struct TimerFolder {
   var start: StartWork?
   /// Files that must not be replaced, with the reported reason.
   var blocked: [FileName: RecordFault] = [:]
-  /// Edits that make no sense, and lie in the places of their timers' files until those change.
+  /// Invalid edits, which stay in their timers' files until those timers change.
   var mistyped: [FileName: RecordFault] = [:]
   /// Another folder at the path, as it was seen last.
   var other: FolderView?
@@ -136,7 +136,8 @@ public struct TimerFolder {
     folder.drainContested()
   }
 
-  /// Takes edits that made no sense and gave way to a later change of their timers, with where they are now.
+  /// Returns and clears the invalid edits that a later change of their timers has replaced, with their paths in
+  /// quarantine.
   mutating func drainPutAside() -> [FileFault] {
     folder.drainPutAside().map { name, place in
       let fault = mistyped.removeValue(forKey: name)

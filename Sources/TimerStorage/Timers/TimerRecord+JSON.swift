@@ -23,7 +23,7 @@ extension TimerRecord {
           $0.member("revision", end.revision)
         }
       }
-      // Servers of before know of these alone.
+      // Older servers read only these.
       let undelivered = ends.filter { !$0.isDelivered }
       if !undelivered.isEmpty {
         writer.array("untoldEnds", undelivered) { $0.value($1.at.sinceEpoch) }

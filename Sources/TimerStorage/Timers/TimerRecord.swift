@@ -52,7 +52,7 @@ public struct TimerEnd: Hashable, Sendable {
     self.isDelivered = isDelivered
   }
 
-  /// So many of one timer are kept.
+  /// The number of a timer's last crossings that are kept.
   public static let kept = 16
 }
 
