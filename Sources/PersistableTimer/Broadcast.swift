@@ -21,7 +21,7 @@ struct Broadcast<Element: Sendable> {
     for continuation in continuations.values { continuation.yield(element) }
   }
 
-  /// Lets go of all streams. To finish them is for the caller, outside of any lock: it calls back.
+  /// Removes all streams. The caller has to finish them, outside of any lock, because `finish` calls back.
   mutating func removeAll() -> [Continuation] {
     defer { continuations = [:] }
     return Array(continuations.values)

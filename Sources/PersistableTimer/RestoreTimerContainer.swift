@@ -38,7 +38,7 @@ public struct RestoreTimerContainer: Sendable {
   /// Starts a timer at `now`; with `forceStart` in place of a stored one.
   /// - Throws: `timerAlreadyStarted`; `TimerDataError.invalidDuration` for a countdown of no more than 0 seconds
   ///   or more than a year; `TimerDataError.damagedRecord`, without force, when the stored value is no timer;
-  ///   what the disk said.
+  ///   the disk's error.
   @discardableResult
   public func start(
     id: String? = nil, now: Date = Date(), type: RestoreType, forceStart: Bool = false

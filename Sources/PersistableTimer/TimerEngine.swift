@@ -21,7 +21,7 @@ final class TimerEngine: Sendable {
     /// The run as it was seen last; nil while none was started or restored here.
     var run: RestoreTimerData?
     var streams = Streams()
-    /// The zero that was reported.
+    /// The last zero that was sent to `ends`.
     var reportedZero: Instant?
     var ticker: Ticker?
     var tickersEver = 0
@@ -115,7 +115,7 @@ final class TimerEngine: Sendable {
     for continuation in continuations { continuation.finish() }
   }
 
-  /// Lets go of the run; the streams that are given are to be finished once the lock is given back.
+  /// Forgets the run. The caller has to finish the returned streams after it has released the lock.
   private func forget(_ state: inout State) -> [AsyncStream<TimerState>.Continuation] {
     state.run = nil
     schedule(&state)

@@ -8,7 +8,7 @@ public struct Instant: Hashable, Sendable {
     self.microseconds = microseconds
   }
 
-  /// The nearest whole microsecond; a date outside ±285 years of 1970 is held at that bound.
+  /// The nearest whole microsecond; a date outside ±285 years of 1970 is clamped to that bound.
   public init(_ date: Date) {
     self.init(Seconds(clamping: date.timeIntervalSince1970))
   }

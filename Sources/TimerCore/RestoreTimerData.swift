@@ -11,7 +11,7 @@ public struct RestoreTimerData: Codable, Hashable, Sendable {
   /// When it was finished; nil while it runs or is paused.
   public var stopDate: Date?
 
-  /// A run as it is; nothing is checked.
+  /// A run with exactly these values; nothing is checked.
   public init(
     startDate: Date, pausePeriods: [PausePeriod], type: RestoreType, stopDate: Date? = nil
   ) {
@@ -77,7 +77,8 @@ extension RestoreTimerData {
 
 // MARK: - What can happen to a run
 
-// Each takes an instant of the server clock, or a date that is kept as it was given, below the microsecond too.
+// Each transition takes an instant of the server clock, or a date, which is kept as it was given, below the microsecond
+// too.
 extension RestoreTimerData {
   /// The run with a pause from `now` on.
   public func paused(at now: Instant) throws(TimerRefusal) -> Self {

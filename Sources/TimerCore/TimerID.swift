@@ -3,7 +3,7 @@
 /// Two names are the same when their bytes are: é in one scalar and é in two are two timers.
 public struct TimerID: Sendable {
   public let name: String
-  /// Reckoned once: names are looked up several times for each message.
+  /// Computed once, because names are looked up several times for each message.
   private let hash: Int
   private let isASCII: Bool
 

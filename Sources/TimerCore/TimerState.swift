@@ -15,7 +15,7 @@ public struct TimerState: Codable, Hashable, Sendable {
   /// The instant at which this was seen.
   public var lastElapsedTimeCalculatedAt: Date
 
-  /// A state as it is; nothing is reckoned or checked. `elapsedTime` is in seconds.
+  /// A state with exactly these values; nothing is computed or checked. `elapsedTime` is in seconds.
   public init(
     startDate: Date, elapsedTime: TimeInterval, status: TimerStatus, type: RestoreType,
     pausePeriods: [PausePeriod], lastElapsedTimeCalculatedAt: Date

@@ -12,7 +12,7 @@ public struct WallTime: Hashable, Sendable {
     self.sinceEpoch = sinceEpoch
   }
 
-  /// The nearest whole microsecond; a date outside ±285 years of 1970 is held at that bound.
+  /// The nearest whole microsecond; a date outside ±285 years of 1970 is clamped to that bound.
   public init(_ date: Date) {
     self.init(Seconds(clamping: date.timeIntervalSince1970))
   }

@@ -1,7 +1,8 @@
 import TimerCore
 
 extension ClientRequest {
-  /// Reads a request's members; an unknown one is refused, since a typo must not be taken for a wish.
+  /// Reads a request's members; an unknown one is refused, since a misspelled optional field would otherwise be ignored
+  /// without an error.
   init(_ object: JSONObject) throws(ErrorReply) {
     guard let value = object["command"] else {
       throw .badRequest("\"command\" is missing; it is one of \(Command.names)")

@@ -123,7 +123,7 @@ extension ErrorReply {
   public static let overtaken = ErrorReply(
     .storageFailed,
     "the timer was changed elsewhere again and again, and this change was not made; try again")
-  /// The server takes its leave.
+  /// The server is stopping.
   public static let shuttingDown = ErrorReply(
     .shuttingDown, "the server is stopping and the change was not made; connect again and repeat it"
   )

@@ -1,15 +1,15 @@
 /// Reads one JSON text strictly by RFC 8259.
 ///
-/// Foundation's decoder keeps the first of two equal names, takes trailing commas and loses a number's
-/// spelling; on the wire each of these would take a typo for a wish.
+/// Foundation's decoder keeps the first of two equal names, takes trailing commas and loses a number's spelling; on the
+/// wire each of these would accept a malformed request without an error.
 struct JSONReader {
   private let text: [UInt8]
   private var position = 0
 
   /// Deeper nesting than this is refused; no message of the protocol has more than two.
   private static let depthMax = 16
-  /// More members in one object are refused: none of the protocol's has more than a dozen, and looking
-  /// for doubles costs the square of the count.
+  /// More members in one object are refused: none of the protocol's has more than a dozen, and the search for duplicate
+  /// names costs the square of the count.
   private static let membersMax = 64
 
   /// Why a text is no JSON, in words, with the place.
