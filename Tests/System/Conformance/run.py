@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the transport to RFC 6455 by fuzzing clients that are not ours, against the echo program.
 
-    python3 Tests/Conformance/run.py [--suite kosoku|autobahn|all] [--echo PROGRAM] [--python2 PATH]
+    python3 Tests/System/Conformance/run.py [--suite kosoku|autobahn|all] [--echo PROGRAM] [--python2 PATH]
 
 `kosoku` (PyPI) is the default: the one of the Python that runs this, or one of its own below .build. `autobahn` is the
 Autobahn TestSuite, which needs a Python 2.7 and is installed below .build when it is not there yet. Prints a line of

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what honest subscribers get while others do their worst, and what memory that costs the server.
 
-    python3 Tests/Hostile/hostile_load.py --server .build/release/timersync [--seconds 60] [-- options of the server]
+    python3 Tests/System/Hostile/hostile_load.py --server .build/release/timersync [--seconds 60] [-- SERVER OPTIONS]
 
 One thousand subscribers get a tick a second. First they are alone; then 200 connections subscribe to everything and
 never read, 200 send requests as fast as they can and come back when they are thrown out, 200 stand in half a

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Drives the real server with random sequences, well- and ill-formed, and compares each answer to a small model.
 
-    python3 Tests/Hostile/random_sequences.py --steps 100000 --seed 1 [--server PROGRAM]
+    python3 Tests/System/Hostile/random_sequences.py --steps 100000 --seed 1 [--server PROGRAM]
 
 Several connections send one request at a time, or a dozen in one packet; a watcher subscribed to everything has to
 hear of each change, once and in order. Now and then a connection misbehaves and is thrown out, and the server is

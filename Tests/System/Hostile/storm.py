@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what others get while one client's countdowns come to zero all the time, and what that costs the server.
 
-    python3 Tests/Hostile/storm.py --server .build/release/timersync [--seconds 60] [--timers 5000]
+    python3 Tests/System/Hostile/storm.py --server .build/release/timersync [--seconds 60] [--timers 5000]
 
 One client starts 5000 countdowns of 0.1 s that repeat, over the WebSocket and within its budgets. Meanwhile another one
 compares its clock, and a third hears ten ticks a second of a timer that has nothing to do with it. What the machine
