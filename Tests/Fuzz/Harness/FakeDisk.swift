@@ -3,7 +3,7 @@ import TimerCore
 
 @testable import TimerStorage
 
-/// A disk that takes writes when it is told to, and refuses when it is told to.
+/// A simulated disk, which stores or refuses pending writes when the script says so.
 struct FakeDisk {
   private(set) var pending: [StoredChange] = []
   private(set) var records: [TimerID: TimerRecord] = [:]
@@ -30,7 +30,7 @@ struct FakeDisk {
     }
   }
 
-  /// Is done with the first writes, and reports on them; what builds on a refused one is refused too.
+  /// Stores or refuses the first writes, and reports on them; a write that is based on a refused one is refused too.
   mutating func finish(_ count: Int, refusing: Bool) -> [StoreReport] {
     let writes = pending.prefix(max(0, count))
     pending.removeFirst(writes.count)
@@ -44,7 +44,7 @@ struct FakeDisk {
     }
   }
 
-  /// The server is gone, and with it what it had not written.
+  /// The server was killed: pending writes are lost.
   mutating func lose() {
     pending = []
     failed = []
@@ -64,7 +64,7 @@ struct FakeDisk {
     }
   }
 
-  /// A file has to hold what it was made from.
+  /// Reads a record back from its file's contents, which have to be the same when they are written again.
   private func reread(_ record: TimerRecord) -> TimerRecord {
     switch Self.record(Array(record.contents()), of: record.timer.id) {
     case .success(let read):
@@ -78,7 +78,7 @@ struct FakeDisk {
     let before = highestGiven
     for case let record? in write.timers.values {
       let revision = record.timer.revision
-      // Noting that a late end was told writes a timer again as it is.
+      // The mark that a late end was delivered writes a timer again under its revision.
       let isAgain = write.timers.count == 1 && revision <= before && write.server == nil
       require(revision > before || isAgain, "revision \(revision) is given twice")
       highestGiven = max(highestGiven, revision)
@@ -86,7 +86,7 @@ struct FakeDisk {
   }
 }
 
-/// Ends the process, which the fuzzer keeps the input of.
+/// Ends the process; the fuzzer then keeps the input as a crash.
 func fail(_ why: String) -> Never { fatalError(why) }
 
 func require(_ condition: Bool, _ why: @autoclosure () -> String) {

@@ -6,7 +6,7 @@ import WebSocketTransport
 @testable import TimerServer
 @testable import TimerStorage
 
-/// The server's middle between a transport and a disk that are played, driven by a script of acts.
+/// The hub between a simulated transport and a simulated disk, driven by a script of acts.
 ///
 /// Whatever the script is: nothing traps, every request is answered exactly once and in order, every message
 /// is JSON, the figures of each state fit together, and revisions grow.
@@ -36,7 +36,7 @@ struct FuzzedServer {
     var shown: [String: Int] = [:]
   }
 
-  /// Plays a whole script, and lets all come to an end.
+  /// Runs a whole script, then completes everything that is pending.
   static func play(_ script: some Collection<UInt8>) {
     var server = FuzzedServer()
     for line in Array(script).split(separator: UInt8(ascii: "\n")).prefix(200) {

@@ -1,7 +1,7 @@
 import Foundation
 import TimerCore
 
-/// Reads what the server sends with a reader that is not ours, and holds it to the protocol.
+/// Parses the server's messages with Foundation, an independent parser, and checks them against the protocol.
 enum MessageCheck {
   /// A message of the server as Foundation reads it.
   ///

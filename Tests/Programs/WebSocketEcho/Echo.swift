@@ -4,7 +4,7 @@ import WebSocketTransport
 /// Answers each message with itself, and does what a few words ask for:
 ///
 /// - `join` and `leave`: of the one group, which `broadcast:COUNT:SIZE` sends to (its frames replace each
-///   other) as does `flood:COUNT:SIZE` (they don't), at most one batch of 100 a turn of the loop; `beside`
+///   other) as does `flood:COUNT:SIZE` (they don't), at most a batch of 100 in one iteration; `beside`
 ///   joins another group, which every second frame of `weave:COUNT:SIZE` goes to;
 /// - `loop`: the number of the loop that owns the connection; `name`: the connection's identity, and
 ///   `end:NAME`: the end of that one with 1008;

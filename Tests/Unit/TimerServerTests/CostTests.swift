@@ -655,7 +655,7 @@ import WebSocketTransport
 }
 
 extension HubBench {
-  /// So many countdowns run: `t0` and on.
+  /// A bench on which this many countdowns run, named `t0`, `t1` and so on.
   fileprivate mutating func start(_ count: Int) {
     for number in 0..<count {
       let connection = connect(Handshake(peerAddress: "198.51.100.1"))

@@ -7,8 +7,8 @@ import WebSocketTransport
 @testable import TimerServer
 @testable import TimerStorage
 
-/// A hub on a bench: events go in at an instant that the test moves, and what comes out is kept for the one
-/// it is for. The disk is a dictionary that takes writes when the test says so.
+/// A hub under test: events go in at an instant that the test moves, and each message is kept for the connection that
+/// it was sent to. The disk is a dictionary that takes writes when the test says so.
 struct HubBench {
   private(set) var hub: Hub
   private(set) var now: Instant
@@ -40,7 +40,7 @@ struct HubBench {
   private var lastNumber: UInt64 = 0
 
   static let start: Instant = 1_764_480_000.25
-  /// Names the data of the bench's disk.
+  /// The history of the bench's disk.
   static let history = "history-1"
   static let diskFull = DiskError("write", "/data/.timersync/log", code: ENOSPC)
 
@@ -91,7 +91,7 @@ struct HubBench {
       bootID: onAnotherBoot ? before.bootID + "+1" : before.bootID, wall: wall)
     var options = hub.options
     options.epoch = "epoch-2"
-    // As the next server reads them from the disk, on its own clock.
+    // The next server reads the records from the disk, on its own clock.
     var kept = stored.requests
     var read = IdempotencyFile()
     do {

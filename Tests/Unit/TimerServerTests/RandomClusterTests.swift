@@ -28,7 +28,7 @@ private struct ClusterCrowd {
     let id: ConnectionID
     var sent: [String] = []
     var answered: [String] = []
-    /// The keys of its requests by their tags.
+    /// The idempotency keys of the client's requests, by the requests' `id`.
     var keys: [String: String] = [:]
   }
 

@@ -35,7 +35,7 @@ private final class Machine {
     #expect(machine.clock().now() == 1_764_480_000)
   }
 
-  /// A machine that does something else between the readings of its clocks, for as long as is told; both go on.
+  /// A machine that is busy for these lengths between the readings of its clocks, which both go on.
   private func clock(held delays: [Seconds]) -> ServerClock {
     let machine = Machine()
     var delays = delays[...]

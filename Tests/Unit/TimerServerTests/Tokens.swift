@@ -3,8 +3,8 @@ import WebSocketTransport
 
 @testable import TimerServer
 
-/// Tokens that a test hands out; the secret of each is its name with `secret-` before it. An end is told as the server
-/// clock would have it if nobody had set the wall clock.
+/// Tokens for a test; the secret of each is its name with `secret-` before it. `end` is an instant of the server clock,
+/// as if nobody had set the wall clock.
 extension Token {
   static func make(
     _ name: String, _ role: Role = .control, timers: [String]? = nil, until end: Instant? = nil
@@ -22,7 +22,7 @@ extension Token {
 }
 
 extension TokenTable {
-  /// One that shows all, one that does all, and one each that is held to what a kitchen has.
+  /// A view-only token and a control token for all timers, and one of each that is limited to the kitchen's timers.
   static let sample = TokenTable([
     .make("wall", .view), .make("stage", .control),
     .make("cook", .control, timers: ["kitchen*", "tea"]),
@@ -47,7 +47,7 @@ extension HubBench {
     return bench
   }
 
-  /// As somebody does who may.
+  /// With a token that has the permission.
   mutating func start(_ timer: String, _ duration: Int = 300) {
     let tokens = hub.tokens?.tokens ?? []
     keep(tokens + [.make("starter")])

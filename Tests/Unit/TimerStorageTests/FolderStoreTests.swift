@@ -24,7 +24,7 @@ private final class Notes: Sendable {
   var successes: [UInt64] {
     reports.filter { $0.outcome == .made }.map(\.ticket)
   }
-  /// How many files were behind, each time that was told.
+  /// The number of files that are behind, for each report of it.
   var behind: [Int] {
     notes.withLock { notes in
       notes.compactMap { note -> Int? in
@@ -116,7 +116,7 @@ private final class Notes: Sendable {
 @Suite struct `The end of the disk's thread` {
   private let temporary = TemporaryFolder()
   private let notes = Notes()
-  /// The disk's thread hangs in its reports until it is let go.
+  /// The disk's thread blocks in `report` until it is released.
   private let gate = DispatchSemaphore(value: 0)
 
   private func writer(hangs: Bool = false) throws -> FolderStore {
@@ -267,14 +267,14 @@ private final class Notes: Sendable {
 
     var changesSoFar: [ExternalChange] { changes.withLock { $0 } }
 
-    /// All that was told, once anything was.
+    /// Waits for the first report; returns all changes so far.
     func changesTold() -> [ExternalChange] {
       _ = bell.wait(timeout: .now() + 30)
       return changes.withLock { $0 }
     }
   }
 
-  /// One that has stored these, and tells what others do.
+  /// A store that has stored these writes and reports changes by others.
   private func writer(_ writes: [StoredChange], heardBy watch: Watch) throws -> FolderStore {
     let writer = FolderStore(folder: try TimerFolder(path: temporary.path, clock: .now)) {
       watch.hear($0)

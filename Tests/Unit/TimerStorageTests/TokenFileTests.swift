@@ -115,7 +115,7 @@ import Testing
 @Suite struct `A watch on a file of tokens` {
   private let folder = TemporaryFolder()
 
-  /// Waits until what was told so far satisfies a condition.
+  /// Waits until the deliveries so far satisfy a condition.
   private func wait(_ condition: () -> Bool) async throws {
     for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
     #expect(condition())
@@ -157,7 +157,7 @@ import Testing
     withExtendedLifetime(watch) {}
   }
 
-  /// A watch that has told of one token in a folder of its own, and what it tells from there on.
+  /// A watch that has delivered one token, in a folder of its own, and its later deliveries.
   private func watch(
     recheckDelay: DispatchTimeInterval
   ) throws -> (watch: TokenFileWatch, told: Told) {
@@ -177,7 +177,7 @@ import Testing
 
     func add(_ contents: TokenFileContents) { all.withLock { $0.append(contents) } }
 
-    /// How many tokens there were each time; -1: it could not be said.
+    /// The number of tokens in each delivery; -1: the file could not be read.
     var counts: [Int] {
       all.withLock { all in all.map { (try? $0.get().map(\.count) ?? 0) ?? -1 } }
     }

@@ -14,7 +14,7 @@ import Testing
     return AddressCounts(options)
   }
 
-  /// Takes a place for each address, and tells which were surplus; nil for one that needs none.
+  /// Acquires a slot for each address; returns which were over the limit, nil for an address without a limit.
   private func surplus(_ addresses: [String], _ counts: inout AddressCounts) -> [Bool?] {
     addresses.map { counts.acquireSlot(for: IPAddress($0))?.isOverLimit }
   }
@@ -63,7 +63,7 @@ import Testing
     let places = (0..<3).map { _ in counts.acquireSlot(for: address) }
     #expect(places.map { $0?.isOverLimit } == [false, false, true])
 
-    // One over the bound has a place as well.
+    // A connection over the limit has a slot as well.
     counts.releaseSlot(places[0])
     #expect(counts.acquireSlot(for: address)?.isOverLimit == true)
     counts.releaseSlot(places[1])
@@ -105,7 +105,7 @@ import Testing
     #expect(!counts.isFarOverLimit(nil))
   }
 
-  // A few above the bound are told so; the rest is not even read.
+  // A few above the limit get a refusal with its reason; the rest is not even read.
   @Test func `are far too many only some way above the bound`() {
     var counts = counts(max: 2)
     let places = (0..<100).map { _ in counts.acquireSlot(for: IPAddress("192.0.2.1")) }

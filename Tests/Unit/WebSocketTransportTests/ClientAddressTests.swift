@@ -134,7 +134,7 @@ import Testing
     #expect(try byForwarded(list) != "1.1.1.1")
   }
 
-  // Most proxies set the first, and hand on what the client says in the second.
+  // Most proxies set the first, and pass on the client's own value of the second.
   @Test func `is what X-Forwarded-For says, where there are both`() throws {
     let headers = ["x-forwarded-for": "198.51.100.1", "forwarded": "for=1.1.1.1"]
 

@@ -207,7 +207,7 @@ private final class TestOwner: HTTPExchangeOwner {
 
     #expect(stream.hasEndedWriting && !stream.isClosed)
     #expect(exchange.isEvictable(atMilliseconds: 0))
-    // Further input is passed over.
+    // Further input is ignored.
     stream.receive(get("/never"))
     #expect(owner.requests.count == 1)
     stream.ended(false)

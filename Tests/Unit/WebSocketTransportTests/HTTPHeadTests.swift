@@ -225,7 +225,7 @@ import Testing
     #expect(try parsed("GET / HTTP/1.1", field).wantsWebSocket == isAsked)
   }
 
-  // RFC 9110 §10.1.1: from HTTP/1.0 it must be passed over.
+  // RFC 9110 §10.1.1: a server must ignore it from an HTTP/1.0 client.
   @Test(arguments: [
     ("HTTP/1.1", "Expect: 100-continue", true), ("HTTP/1.1", "expect: 100-Continue", true),
     ("HTTP/1.1", "Expect: 200-ok", false), ("HTTP/1.1", "X: 100-continue", false),

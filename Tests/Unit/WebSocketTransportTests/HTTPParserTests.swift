@@ -75,7 +75,7 @@ import Testing
     #expect(Reading(request("GET / HTTP/1.1", fields)) == .requests([ReadRequest(fields: fields)]))
   }
 
-  // RFC 9112 §2.2: an empty line before a request is to be passed over.
+  // RFC 9112 §2.2: a server should ignore an empty line before a request.
   @Test(arguments: ["\r\n", "\r\n\r\n"])
   func `passes over empty lines before a request`(_ lines: String) {
     let text = request("GET / HTTP/1.1", ["Host: x"])

@@ -91,7 +91,7 @@ import Testing
     for client in clients { for _ in slow { #expect(try client.text() == "done") } }
     server.stop()
 
-    // In each turn of the loop it looks for reports twice, each time for a piece or for five milliseconds.
+    // In each iteration the main loop handles worker events twice, each time eight of them or for five milliseconds.
     #expect(server.mostReportedInARow <= 24)
   }
 
@@ -111,7 +111,7 @@ import Testing
     let server = try RunningGroup()
     let clients = try server.clients(Self.clientCount)
 
-    // A loop tells its figures when its turn ends, which may be after a client has its handshake.
+    // A loop publishes its counts at the end of an iteration, which may be after a client's handshake.
     var heard = ""
     for _ in 0..<3000 where heard != "40 40 3" {
       try clients[0].send("figures")
@@ -129,7 +129,7 @@ import Testing
 
     var refusedCount = 0
     for client in clients {
-      // Who was refused may have been cut off by now, since it did not answer the close.
+      // A refused client may have been disconnected by now, because it did not answer the close frame.
       if (try? client.name()) == nil { refusedCount += 1 }
     }
 
@@ -232,7 +232,7 @@ final class RunningGroup: Sendable {
   }
 
   var outcome: Outcome { progress.outcome.withLock { $0 } }
-  /// How much came from further loops without a deadline in between, at most.
+  /// The most events of worker loops that were handled without a deadline between them.
   var mostReportedInARow: Int { progress.mostReportedInARow.withLock { $0 } }
 
   private static func serve(

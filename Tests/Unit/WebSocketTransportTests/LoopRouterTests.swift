@@ -9,7 +9,7 @@ import Testing
   let third = LoopPlace(number: 2, totals: nil).connection
   let frame = Frame([1])
 
-  /// Knows a connection of each further loop.
+  /// A router that knows a connection of each worker loop.
   func router() -> LoopRouter {
     var router = LoopRouter(loopCount: 3)
     for id in [second, third] { #expect(router.admit(.opened(id, Handshake())) == true) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A WebSocket client on a blocking socket, which reads as it is told to.
+/// A WebSocket client on a blocking socket, which reads only when the test calls it.
 final class RawClient {
   private let descriptor: Int32
 
