@@ -60,7 +60,7 @@ class Punctuality:
     def in_step(self, arrivals: list, values: list, expected: list) -> None:
         """Judges a series, one value a message: the same values in the same order, none missing, none twice.
 
-        Who wakes late tells the newest alone: what is missing is as late as the next one that came, and judged so.
+        A server that wakes late sends only the newest: a missing message counts as late as the next one that came.
         """
         if values == expected:
             return

@@ -122,7 +122,7 @@ class RawSocket:
         return payload.decode()
 
     def close_code(self, within: float = WITHIN) -> int | None:
-        """Passes over what comes until the close frame; its code, or None for the end without one."""
+        """Discards messages until the close frame; returns its code, or None if the connection ends without one."""
         try:
             while True:
                 opcode, payload = self.frame(within)

@@ -1,7 +1,7 @@
 """Time that a busy machine keeps from a server and its tester: time in which they could have run, and did not.
 
 A test that holds something to its time measures this beside it, and asks for what is left. So a machine that stands
-still makes no server late, and a server that dawdles has no excuse: what it spends itself is not counted here.
+still makes no server late, and a slow server has no excuse: the time that it uses itself is not counted here.
 """
 
 import os
@@ -13,16 +13,16 @@ from pathlib import Path
 watched: set[int] = set()
 
 STEP = 0.01
-# A sleep is late by so much on an idle machine.
+# By how many seconds a sleep is late on an idle machine.
 USUAL = 0.002
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Stalls:
-    """Counts them while it is open, on a thread of its own; each is known to some hundredths of a second.
+    """Counts stalls while it is open, on a thread of its own; each is known to some hundredths of a second.
 
-    They are: how late this process wakes, or how long its threads were ready and had no core; how long threads of the
-    servers were; and what the host took away from this machine. Where two of these come at once both count.
+    A stall is the time by which this process wakes late, or in which its threads or threads of the servers were ready
+    and had no core, or that the host gave to other machines. Where two of these come at once both count.
     """
 
     def __init__(self):

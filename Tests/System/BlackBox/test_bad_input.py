@@ -320,7 +320,7 @@ def test_many_empty_fragments(shared_server):
 
 
 def test_many_pings(shared_server):
-    """Ten thousand pings are answered or passed over, and the next request is answered."""
+    """Ten thousand pings are answered or ignored, and the next request is answered."""
     with RawSocket(shared_server.port).open() as raw:
         raw.send(frame(PING, b"?") * 10_000 + text('{"id":1,"command":"list"}'))
 
@@ -527,7 +527,7 @@ def test_a_bad_request(shared_server, row):
     "sent", [request(POST, "Content-Length: 100", body=BODY), request(POST, CHUNKED, body=b"f\r\n" + BODY[:5])],
     ids=["Content-Length", "a chunk"])
 def test_a_body_shorter_than_announced(shared_server, sent):
-    """Who stops sending in the middle has asked for nothing."""
+    """A request that breaks off in the middle is not carried out."""
     with RawSocket(shared_server.port) as raw:
         raw.send(sent)
         raw.end_sending()

@@ -1,4 +1,4 @@
-"""Bounds that are options: who wants more waits, or is told so."""
+"""Limits that are options: a client over one of them waits, or gets an error."""
 
 import json
 
@@ -7,7 +7,7 @@ from timer_server import Server
 
 
 def test_five_hundred_requests_at_once_are_each_answered(tmp_path):
-    """Who sends more than may wait is held back, and each request is answered, in order."""
+    """A client with too many unanswered requests is not read for a while, and each is answered, in order."""
     server = Server(tmp_path / "data", "--replies", "4", "--pending", "8").start()
     try:
         with RawSocket(server.port).open() as many, RawSocket(server.port).open() as few:

@@ -87,7 +87,7 @@ def test_curl_posts_without_a_content_type_of_json(server):
 
 
 def test_curl_sends_a_body_in_pieces(server):
-    """A body whose length is not told before is read as well."""
+    """A chunked body, without Content-Length, is read as well."""
     status, reply = curl(
         "-X", "POST", f"{server.http}/api/timers/tea/start", "-H", "Transfer-Encoding: chunked", "-d",
         '{"duration":5.5}')

@@ -256,7 +256,7 @@ async def test_forced_start_without_duration_counts_the_starting_one(client, nam
 
 @pytest.mark.parametrize("before", [[], ["pause"], ["finish"], ["reset"]])
 async def test_update_changes_these_alone_in_any_status(client, name, before):
-    """Title, warnings and policy change; the time does not; subscribers are told with `updated`."""
+    """Title, warnings and policy change; the time does not; subscribers get `updated`."""
     state = await client.state("start", name, duration=60, title="Tea", warnings=[5])
     for command in before:
         state = await client.state(command, name)
@@ -839,7 +839,7 @@ async def test_elapsed_time_stays_through_pause_and_finish(client, name):
 
 @pytest.mark.parametrize("before", [[], ["pause"], ["finish"], ["reset"]])
 async def test_remove_forgets_the_timer(client, name, before):
-    """A removed timer is gone in any status, and subscribers are told."""
+    """A timer is removed in any status, and subscribers get `removed`."""
     await client.subscribe(name, interval=0)
     await client.ok("start", name, duration=60)
     for command in before:
@@ -875,7 +875,7 @@ async def test_a_removed_name_starts_afresh(client, name):
 
 
 async def test_a_removed_timer_never_ends(client, name):
-    """No crossing is told of a countdown that was removed before."""
+    """No crossing is sent of a countdown that was removed before its zero."""
     await client.calibrate()
     await client.subscribe(name, interval=0)
     started = await client.state("start", name, duration=0.8)

@@ -131,7 +131,7 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_links_lead_somewhere(page):
-    """Within the repository, to a file that is there and a heading in it."""
+    """Each link within the repository leads to a file that exists and to a heading in it."""
     for link in links(REPOSITORY / page):
         path, _, anchor = link.partition("#")
         target = (REPOSITORY / page).parent / path if path else REPOSITORY / page

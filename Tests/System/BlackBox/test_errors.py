@@ -207,7 +207,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 async def test_unknown_fields_are_named(client, name, command):
-    """A typo is never taken for a wish."""
+    """A misspelled field is refused, not ignored."""
     fields = {"id": 1, "command": command, **COMMANDS[command], "durration": 5}
     if command not in {"finishAll", "list", "sync"}:
         fields["timer"] = name

@@ -22,7 +22,7 @@ class Peer:
         self.socket = socket
 
     async def ask(self, command: str, timer: str | None = None, **fields) -> dict:
-        """Sends a request and returns its reply; what else comes meanwhile is passed over."""
+        """Sends a request and returns its reply; all other messages are discarded."""
         await self.send(command, timer, id=command, **fields)
         return await self.reply(command)
 
@@ -108,7 +108,7 @@ async def test_an_undelivered_end_is_sent_after_another_restart(server, peer):
 
     messages = await (await peer(server, "timer=tea&interval=0")).all_until_synced()
     again = await (await peer(server, "timer=tea&interval=0")).all_until_synced()
-    # A server that is killed may not have noted yet that it was told.
+    # A server that is killed may not have stored yet that the end was delivered.
     server.stop()
     server.start()
     later = await (await peer(server, "timer=tea&interval=0")).all_until_synced()

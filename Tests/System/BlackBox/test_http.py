@@ -248,7 +248,7 @@ async def test_idempotency_key_is_request_id(http, name):
     [("POST", "/start?duration=300", "duration"), ("POST", "/pause?token=x&force=true", "force"),
      ("DELETE", "?ifRevision=1", "ifRevision")])
 async def test_a_field_in_the_url_is_no_field(http, name, method, path, parameter):
-    """A field in the URL is refused by its name: passed over, it would be taken for another wish."""
+    """A field in the URL is refused by its name: ignored, it would make the request another one."""
     await http.post(f"{name} b", "start", {"duration": 60})
     timer = quote(f"{name} b") if method != "POST" else quote(name)
 
@@ -482,7 +482,7 @@ async def test_a_listed_page_may_change_and_read(listed):
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://show.example", "null", "https://show.example.evil.example"])
 async def test_a_page_that_is_not_listed_is_shown_nothing(listed, origin):
-    """Its browser is told nothing that would let it read, and its question is refused."""
+    """No CORS header lets the site's browser read a response, and its preflight request is refused."""
     http, token = listed
 
     answers = [
@@ -494,7 +494,7 @@ async def test_a_page_that_is_not_listed_is_shown_nothing(listed, origin):
 
 
 async def test_where_no_site_is_listed_none_is_told(http):
-    """A server without a list tells no page anything."""
+    """A server without allowed origins sends no CORS header."""
     answers = [await http.send(method, "/api/timers", Origin=http.server.http) for method in ("GET", "OPTIONS")]
 
     assert [answer.status for answer in answers] == [200, 405]
@@ -519,7 +519,7 @@ async def test_a_foreign_host_is_403(http, name, host):
 
 @pytest.mark.parametrize("path", ["/", "/main.js", "/nothing"])
 async def test_the_page_is_not_shown_under_a_foreign_name(http, path):
-    """Nor is the page: a browser that was led here by another's name is told so at once, and why."""
+    """Nor is the page served: a browser that comes by another site's name gets an error with the reason."""
     answer = await http.send("GET", path, Host="rebound.example")
 
     assert answer.status == 403

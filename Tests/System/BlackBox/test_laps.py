@@ -84,7 +84,7 @@ async def test_a_lap_needs_a_stopwatch_that_runs(client, name, before, code):
 
 
 async def test_a_lap_takes_no_fields(client, name):
-    """A typo is not taken for a wish."""
+    """A field that `lap` does not have is refused, not ignored."""
     await client.ok("start", name)
 
     assert '"time"' in (await client.refused("badRequest", "lap", name, time=5))["error"]["message"]
@@ -106,7 +106,7 @@ async def test_a_stopwatch_is_set_back_to_its_last_lap_at_most(client, name):
 
 
 async def test_a_thousand_laps_and_no_more(client, name):
-    """The bound is told, and a stopwatch with all of them goes on as before."""
+    """The error names the limit, and a stopwatch that has reached it continues."""
     await client.ok("start", name)
     for _ in range(5):
         for _ in range(200):

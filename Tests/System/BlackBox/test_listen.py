@@ -78,7 +78,7 @@ def test_each_address_is_listened_on_at_one_port(tmp_path, threads):
 
 @needs_ipv6
 def test_localhost_is_both_loopbacks(tmp_path):
-    """Whichever a browser tries first."""
+    """The server answers on both loopback addresses, whichever a browser tries first."""
     with listening(tmp_path / "data", "--listen", "localhost") as (addresses, port, process):
         assert answers("127.0.0.1", port) and answers("::1", port)
         assert not answers("127.0.0.2", port)
@@ -96,14 +96,14 @@ def test_all_addresses_of_both_kinds_go_together(tmp_path):
 
 @needs_ipv6
 def test_all_of_ipv6_alone_takes_ipv4_too(tmp_path):
-    """As it always did."""
+    """A wildcard IPv6 address alone accepts IPv4 connections too."""
     with listening(tmp_path / "data", "--listen", "::") as (_, port, _):
         assert answers("127.0.0.1", port) and answers("::1", port)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost"])
 def test_an_address_given_twice_counts_once(tmp_path, address):
-    """It is no error, and one line."""
+    """An address that is given twice is no error, and is printed once."""
     with listening(tmp_path / "data", "--listen", address, "--listen", address) as (addresses, port, _):
         assert answers("127.0.0.1", port)
     assert addresses == [address]
@@ -147,7 +147,7 @@ def test_a_start_that_fails_for_one_address_leaves_nothing_behind(tmp_path, take
 
 @pytest.mark.parametrize("address", ["203.0.113.7", "timer.example", "::ffff:203.0.113.7"])
 def test_an_address_of_another_machine_is_named(tmp_path, address):
-    """Also when it is the second."""
+    """The error names an address that is not this machine's, also when it is the second `--listen`."""
     done = subprocess.run(
         server_argv(
             "serve", "--port", "0", "--listen", "127.0.0.1", "--listen", address, "--anonymous", "view", "--data",
@@ -159,7 +159,7 @@ def test_an_address_of_another_machine_is_named(tmp_path, address):
 
 
 def test_one_address_of_many_that_others_can_reach_is_enough_to_be_asked(tmp_path):
-    """Nobody said what visitors may do, and there are no tokens."""
+    """Without `--anonymous` and without tokens, such a server refuses to start."""
     done = subprocess.run(
         server_argv(
             "serve", "--port", "0", "--listen", "127.0.0.1", "--listen", "0.0.0.0", "--data", str(tmp_path / "data")),
@@ -168,7 +168,7 @@ def test_one_address_of_many_that_others_can_reach_is_enough_to_be_asked(tmp_pat
 
 
 def test_a_server_comes_back_on_all_of_its_addresses(tmp_path):
-    """With the port that it had, and connections of before still there."""
+    """A restart binds the same port again, even with connections of the previous process still open."""
     server = Server(tmp_path / "data", "--listen", "127.0.0.2", "--anonymous", "view").start()
     try:
         with socket.create_connection(("127.0.0.2", server.port), WITHIN):

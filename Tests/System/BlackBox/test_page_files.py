@@ -56,7 +56,7 @@ def test_the_front_is_the_index(shared_server):
     (("--frame-ancestors", "self", "--frame-ancestors", "https://dash.example"), "'self' https://dash.example"),
 ])
 def test_only_listed_sites_may_frame_the_page(tmp_path, options, allowed):
-    """The page and the API name those who may show them inside theirs, and nobody unless told."""
+    """The page and the API name the sites of `--frame-ancestors` that may embed them; without the option, none."""
     server = Server(tmp_path / "data", *options).start()
     try:
         for path in ("/", "/main.js", "/api/timers", "/nothing-here"):

@@ -1,4 +1,4 @@
-"""Who is refused, and what the log says of it: the first at once, the rest together, with the option that would do."""
+"""Refusals in the log: the first at once, the others in a summary, with the option that would allow them."""
 
 import contextlib
 import socket
@@ -55,7 +55,7 @@ def test_the_option_that_is_named_lets_in(tmp_path):
 
 
 def test_what_clients_send_breaks_no_line(tmp_path):
-    """Many names, long ones and such as are none: each is one line, cut short, and only so many are told apart."""
+    """Many, long and invalid names: each is one line, truncated, and the number of separate subjects is limited."""
     with serving(tmp_path) as server:
         for number in range(30):
             assert ask(server, "/", f'Host: "{number}\\{"x" * 5000}\u202e\u0085')[0] in (400, 403)
@@ -74,7 +74,7 @@ def test_what_clients_send_breaks_no_line(tmp_path):
 
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_bounds_are_named_with_their_options(tmp_path, threads):
-    """The transport's own refusals are told as the others are, by whichever loop they are made."""
+    """The transport's own refusals are logged like the others, whichever loop makes them."""
     options = ["--threads", threads, "--message-bytes", "1024", "--header-bytes", "1024", "--http-requests", "1"]
     with serving(tmp_path, *options) as server:
         for _ in range(3):
@@ -101,7 +101,7 @@ def test_bounds_are_named_with_their_options(tmp_path, threads):
 
 
 def test_readers_that_are_closed_are_named_with_the_option(tmp_path):
-    """Twelve that ask for more than their sockets hold, and read nothing: the bound for all of them is told."""
+    """Twelve that ask for more than their sockets hold, and read nothing: the log names the limit for all readers."""
     options = ["--unread-bytes-total", "1048576", "--requests", "100000", "--http-requests", "1000000"]
     with serving(tmp_path, *options) as server, contextlib.ExitStack() as stack:
         with RawSocket(server.port).open() as stage:
@@ -117,7 +117,7 @@ def test_readers_that_are_closed_are_named_with_the_option(tmp_path):
 
 
 def test_visitors_without_a_token_are_told_of(tmp_path):
-    """Who brings none, and who brings a wrong one, are told apart."""
+    """Requests without a token and requests with a wrong one have lines of their own."""
     subprocess.run(
         server_argv("token", "add", "--name", "stage", "--role", "view", "--data", str(tmp_path / "data")),
         capture_output=True, check=True)
@@ -174,7 +174,7 @@ def test_health_is_told_to_whoever_asks(shared_server, path, version, headers):
 @pytest.mark.parametrize("path", ["*", "/", "/index.html"])
 @pytest.mark.parametrize("version, headers", [("HTTP/1.0", []), ("HTTP/1.1", ["Host: x"])])
 def test_options_of_the_server_are_told(shared_server, path, version, headers):
-    """As HAProxy asks when it is told nothing else."""
+    """HAProxy's default health check, without a Host, is answered."""
     status, told, body = ask(shared_server, path, *headers, method="OPTIONS", version=version)
 
     assert (status, body) == (204, b"")
@@ -198,7 +198,7 @@ def test_a_flood_makes_no_health_check_fail(tmp_path):
         ["Origin: x://localhost"], ["Origin: http://localhost:80 http://localhost:80"], ["Origin:"],
     ])
 def test_what_is_no_origin_or_there_twice_is_refused(shared_server, headers):
-    """Nothing is guessed, for a WebSocket and for a change."""
+    """A malformed or repeated Origin is refused, for a WebSocket and for a change: the server does not guess."""
     statuses = []
     for start in [handshake(host="localhost"), b"POST /api/timers/x/start HTTP/1.1\r\nHost: localhost\r\n\r\n"]:
         with RawSocket(shared_server.port) as one:
@@ -213,7 +213,7 @@ def test_what_is_no_origin_or_there_twice_is_refused(shared_server, headers):
     ("[0:0::1]:8080", "http://[::1]:8080"), ("LOCALHOST.:8080", "http://localhost:8080"),
 ])
 def test_the_own_origin_is_known_in_all_its_spellings(shared_server, host, origin):
-    """Whatever stands before the server may have spelled out the port."""
+    """A proxy before the server may have added the port to the Host."""
     with RawSocket(shared_server.port) as one:
         one.send(handshake(host=host, origin=origin))
         assert one.answer()[0] == 101

@@ -200,13 +200,13 @@ async def test_a_late_end_is_sent_to_clients_that_connect_within_the_minute(serv
 
 
 async def test_a_late_end_is_not_told_after_another_restart(server, connect):
-    """What was told after one restart is not told again after the next."""
+    """A late end that was sent after one restart is not sent again after the next."""
     client = await connect(server)
     await client.ok("start", "tea", duration=1)
     server.restart(down_for=1.2)
     client = await connect(server, timers=["tea"], interval=0)
     await client.snapshot("ended", "tea")
-    # That it was told is noted after the telling, and before a change that is asked for then.
+    # The mark that the end was delivered is stored after it is sent, and before a change that is requested then.
     await client.ok("start", "other", duration=600)
 
     server.restart()
@@ -366,7 +366,7 @@ async def test_a_thousand_pauses_cost_nothing(server, connect):
 
 
 async def test_what_the_disk_refuses_is_not_shown(server, connect):
-    """When the disk takes nothing, a change is refused with `storageFailed`, told to nobody, and may be repeated."""
+    """When the disk refuses writes, a change gets `storageFailed`, is broadcast to nobody, and may be repeated."""
     client = await connect(server)
     await client.subscribe("tea", interval=0)
     started = await client.state("start", "tea", duration=600)
@@ -378,7 +378,7 @@ async def test_what_the_disk_refuses_is_not_shown(server, connect):
 
     assert reply["error"]["retryable"] is True
     assert (reply["timer"]["status"], reply["timer"]["revision"]) == ("running", started["revision"])
-    # That changes are not taken is told; the change is not.
+    # Subscribers are sent that changes are refused (`server`), but not the refused change.
     told = [arrival.message for arrival in await client.collect(0.1)]
     assert [(message["event"], message["writable"]) for message in told] == [("server", False)]
     assert (await client.state("get", "tea"))["status"] == "running"

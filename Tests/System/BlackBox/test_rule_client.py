@@ -226,7 +226,7 @@ def test_states_are_never_stale():
             cause = message.removeprefix("snapshot ").split(",")[0]
             follower.snapshot(snapshot(cause, *([now] if now else [])))
         else:
-            assert message == "reply to a repeated request"  # The client passes it over.
+            assert message == "reply to a repeated request"  # The client ignores it.
         known = follower.timers.get("tea")
         text = f"{known['revision']} at {known['lastElapsedTimeCalculatedAt']:g}" if known else NOTHING
         assert text == row["known after"], row

@@ -1,4 +1,4 @@
-"""A line and a signal to the one who speaks: shown, kept, taken away."""
+"""A message and a signal for the speaker: shown, stored, cleared."""
 
 import subprocess
 
@@ -207,7 +207,7 @@ def curl(server, path: str, body: str) -> tuple[int, str]:
 
 
 def test_by_curl(shared_server):
-    """As the guide has it."""
+    """The guide's `curl` command for a message: with a running timer, and refused where there is none."""
     assert curl(shared_server, "/api/timers/by%20curl/message", '{"text":"x"}')[0] == 404
     assert curl(shared_server, "/api/timers/by%20curl/start", '{"duration":300}')[0] == 200
 

@@ -9,7 +9,7 @@ from stalls import Stopwatch
 
 
 class Arrival:
-    """All that a series asks of a message."""
+    """A message as far as the judges of a series need it: its instant, and when it came."""
 
     def __init__(self, at: float):
         self.at = at

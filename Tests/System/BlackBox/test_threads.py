@@ -109,7 +109,7 @@ async def test_the_figures_are_those_of_all_loops(shared_server, connect):
     """One page of metrics, and the number of loops on it."""
     await crowd(connect, shared_server)
 
-    # A loop tells its figures when its turn ends, and of those who have just left too.
+    # A loop publishes its counts at the end of an iteration, and may still count connections that have just closed.
     connections = accepted = None
     async with asyncio.timeout(WITHIN):
         while connections != MANY or accepted < MANY:
@@ -121,14 +121,14 @@ async def test_the_figures_are_those_of_all_loops(shared_server, connect):
 
 
 async def test_one_loop_is_the_default(server):
-    """Nobody gets threads who did not ask for them."""
+    """Without `--threads` there are no worker loops."""
     _, text = await asyncio.to_thread(http, server, "/metrics")
 
     assert "\ntimersync_event_loops 1\n" in text
 
 
 async def test_a_removed_token_ends_its_connections_on_every_loop(tmp_path, connect):
-    """The others stay."""
+    """Connections with another token stay open."""
     data = tmp_path / "data"
 
     def token(*arguments):
@@ -193,7 +193,7 @@ async def test_the_bound_of_connections_is_for_all_loops(tmp_path, connect):
 
 @pytest.mark.parametrize("count", ["0", "65", "-1", "two", "1.5", ""])
 def test_a_bad_count_is_one_clear_line(tmp_path, count):
-    """It says what would be right."""
+    """The error says which numbers of threads are allowed."""
     done = subprocess.run(
         server_argv("serve", "--port", "0", "--data", str(tmp_path / "data"), f"--threads={count}"),
         capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)

@@ -267,7 +267,7 @@ async def test_timers_of_one_subscription_tick_each_on_its_own(client, name, pun
 
 
 async def test_a_late_subscriber_ticks_on_the_same_seconds(shared_server, connect, name, punctual):
-    """Who comes later ticks on the timer's seconds, not on its own."""
+    """A subscriber that comes later gets ticks on the timer's seconds, not on its own."""
     early = await connect(shared_server)
     await early.subscribe(name)
     await early.ok("start", name, duration=10)

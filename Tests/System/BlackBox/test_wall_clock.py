@@ -236,7 +236,7 @@ async def test_a_time_zone_is_nothing_to_a_timer(tmp_path, connect, zone):
 # Reports about the clock
 
 async def status_of(client, offset: float) -> None:
-    """Waits until the server has told that its wall clock is so far off."""
+    """Waits until the server reports this offset of its wall clock."""
     told = await client.wait_for(lambda arrival: arrival.get("event") == "server", "the event `server`")
     assert abs(float(told["wallOffset"]) - offset) < 0.1
     assert told["writable"] is True
@@ -244,7 +244,7 @@ async def status_of(client, offset: float) -> None:
 
 @pytest.mark.parametrize("start, steps", [(-9 * HOUR, [9 * HOUR]), (0, [HOUR, -HOUR, 0])])
 async def test_each_step_is_told(tmp_path, connect, wall_clock, start, steps):
-    """Connections are told each step, newcomers by `hello`; so are the log, the figures and the health."""
+    """Each step is sent to all connections, and to new ones in `hello`; log, metrics and health page have it too."""
     wall_clock.move(start)
     server = wall_clock.server(tmp_path / "data").start()
     try:

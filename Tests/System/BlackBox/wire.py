@@ -149,8 +149,8 @@ def check_state(state: dict, in_tick: bool = False) -> None:
     elif state["status"] == "running":
         assert not open_pauses, state
     if state["type"] == "timer" and state["status"] in {"running", "paused"}:
-        # Adding time to a countdown never changes what elapsed, so the instants always account for it. One that does
-        # not go on below zero stands there for the moment in which its end is written to disk.
+        # Adding time to a countdown never changes its elapsed time, so the instants always account for that. A
+        # countdown that does not go on below zero stays at zero while its end is written to disk.
         by_dates = elapsed_by_dates(state)
         stands_at_zero = state["atZero"] != "overtime" and state["time"] == 0 and by_dates >= state["elapsedTime"]
         assert abs(by_dates - seconds(state["elapsedTime"])) <= MICROSECOND or stands_at_zero, (
@@ -181,7 +181,7 @@ def _check_numbers(value, path: str = "") -> None:
 
 
 def check_status(message: dict) -> None:
-    """Asserts the members that tell of the server itself."""
+    """Asserts the members that describe the server itself."""
     seconds(message["wallOffset"])
     assert isinstance(message["writable"], bool), message
     assert ("reason" in message) != message["writable"], f"a reason, and only where no change is taken: {message}"

@@ -31,7 +31,7 @@ BEFORE = pathlib.Path(__file__).with_name("page_of_before.tar.xz")
 
 
 # How long a page may take before it counts as hung. A busy machine takes seconds for what is there in a moment; where a
-# test holds the page to a time, it says so by what the page itself has written down.
+# test limits a time, it uses instants that the page itself has recorded.
 PATIENCE = 20_000  # milliseconds
 expect.set_options(timeout=PATIENCE)
 
@@ -112,7 +112,7 @@ class Server:
 
 
 class Script:
-    """A script's own connection to the server: asks, and is told."""
+    """A script's own connection to the server: sends commands and returns replies."""
 
     def __init__(self, url):
         self.closing = contextlib.ExitStack()

@@ -1,4 +1,4 @@
-"""The moments of a countdown are told as they come. No page, and time is an argument."""
+"""The alerts of a countdown come at their instants. The tests need no page, and time is an argument."""
 
 import pytest
 
@@ -34,7 +34,7 @@ TELL = """
 @pytest.fixture
 def tell(open_page, web_files):
     def tell(*steps, late=0):
-        """What is told in so many steps, each at seconds from NOW."""
+        """The alerts that come in these steps, each in seconds from NOW."""
         told = open_page(web_files + "/favicon.svg").evaluate(
             TELL, [[[NOW + step[0], *step[1:]] for step in steps], late])
         return [(round(now - NOW, 3), words) for now, words in told]

@@ -1,4 +1,4 @@
-"""More timers than one message of 64 KiB holds: this page asks for parts, and the one of before gets them as ever."""
+"""More timers than one message of 64 KiB holds: this page asks for parts, and an older page gets one long message."""
 
 import json
 

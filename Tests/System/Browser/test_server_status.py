@@ -219,7 +219,7 @@ def test_controllers_see_that_nothing_can_be_saved_and_why_while_it_lasts(
     server_of_now.say(event="server", wallOffset=0, writable=False)
     expect(bar).to_be_visible()
     del server_of_now.hello["writable"], server_of_now.hello["reason"]
-    comes_back(page, server_of_now)  # to a server of before, which says nothing of that
+    comes_back(page, server_of_now)  # to an older server, which does not send that
 
     expect(bar).to_be_hidden()
 

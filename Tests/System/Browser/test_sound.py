@@ -84,7 +84,7 @@ def test_a_late_message_moves_no_tone(sounding, scripted):
     scripted.snapshot(state(**RUNNING, revision=6, duration=300, elapsedTime=290))
     page.wait_for_timeout(200)
 
-    # Reckoned now: the page may have learnt the server's time better meanwhile, and that does move them.
+    # Computed only now: the page may know the server's time better by now, which moves the tones.
     assert firsts(page) == pytest.approx([zero(page, 290, 300)], abs=0.03)
 
 

@@ -1,4 +1,4 @@
-"""A page of before that is open, or kept for times without a network, when a new server takes the old one's place."""
+"""A page of an earlier version, open or in the service worker's cache, when a new server replaces the old one."""
 
 import re
 

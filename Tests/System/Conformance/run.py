@@ -30,8 +30,8 @@ REQUIREMENTS = ROOT / "Tests" / "requirements.txt"
 CASES = ["1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*"]
 # Ten pings in a row, of which libwebsockets answers the first that it reads at once and drops the others: RFC 6455
 # §5.5.3 lets an endpoint answer the latest only, and both suites note that they ask for more than the RFC does. The
-# Autobahn TestSuite sends those of 2.11 byte by byte, with a turn of its loop between, so that they are read one by
-# one unless the machine is busy: so that one is repeated by itself. kosoku's bytes arrive together, as in 2.10.
+# Autobahn TestSuite sends those of 2.11 byte by byte, with an iteration of its loop between, so that they are read one
+# by one unless the machine is busy: so that one is repeated by itself. kosoku's bytes arrive together, as in 2.10.
 LENIENT = {
     "autobahn": {"2.10": "many pings in one packet"},
     "kosoku": {"2.10": "many pings in one packet", "2.11": "many pings, byte by byte, that arrive together"},

@@ -57,7 +57,7 @@ class Server:
         self.process.send_signal(signal_number)
 
     def stop(self, signal_number=signal.SIGTERM):
-        """Ends it and answers its exit code and its last line; a second signal would cut its stop short."""
+        """Stops it and returns its exit code and last line; a second signal would cut its stop short."""
         if self.process.poll() is None and not self.is_told:
             self.tell(signal_number)
         code = self.process.wait(2 * WITHIN)

@@ -36,7 +36,7 @@ class TestAnswers:
             ('If-Match: "a"\r\nIf-None-Match: "page1"', 412), ('If-Match: "page1"\r\nIf-None-Match: "page1"', 304),
             ("If-Modified-Since: Sun, 06 Nov 2094 08:49:37 GMT", 200),
             ("If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT", 200),
-            # RFC 9110 §14.2: a server may pass over Range, and then sends all.
+            # RFC 9110 §14.2: a server may ignore Range, and then sends all.
             ("Range: bytes=0-3", 200), ("Range: bytes=99-", 200), ("Range: nonsense", 200),
             ('Range: bytes=0-3\r\nIf-Range: "page1"', 200), ('Range: bytes=0-3\r\nIf-None-Match: "page1"', 304),
         ])

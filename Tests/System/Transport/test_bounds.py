@@ -65,7 +65,7 @@ class TestPerAddress:
                 with connect(server.url) as ws:
                     code, reason = closing(ws)
                     assert code == 1013 and "address" in reason
-            # The places are given back.
+            # Closed connections no longer count against the limit.
             for _ in range(10):
                 with connect(server.url) as ws:
                     ws.send("hi")

@@ -49,7 +49,7 @@ def server(request, plain_server):
 
 
 def code_of_end(plain):
-    """The code of the close frame, behind messages that are passed over; nothing comes after it but the end."""
+    """The code of the close frame, behind messages that are discarded; nothing comes after it but the end."""
     opcode, body = read_frame(plain)
     while opcode != 8:
         assert (opcode, body) == (1, b"good")

@@ -24,7 +24,7 @@ from echo_server import (
 from secure_server import secure
 from stalls import Stopwatch
 
-# The kernel picks the loop by the client's port: that one of three gets none of 40 has a chance under 1 in 10^6.
+# The kernel picks the loop by the client's port: the probability that one of three gets none of 40 is under 1 in 10^6.
 MANY = 40
 THREE = ("--threads", "3")
 
@@ -146,7 +146,7 @@ class TestHTTP:
 
 
 def ends_of_ten_beside(count, server):
-    """So many connections that are let in, and how each of ten more ends beside them."""
+    """Opens this many accepted connections; returns how each of ten more ends beside them."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             ws = stack.enter_context(connect(server.url))
@@ -163,7 +163,7 @@ class TestLimits:
         with running(*THREE, "--connections-max", "10") as server:
             for code, reason in ends_of_ten_beside(10, server):
                 assert (code, reason) == (1013, "too many connections")
-            # The places are given back.
+            # Closed connections no longer count against the limit.
             def one_is_let_in():
                 with connect(server.url) as ws:
                     ws.send("hi")

@@ -58,7 +58,7 @@ def server():
         (["Forwarded: for=203.0.113.9, proto=http"], "127.0.0.1"),
         (["Forwarded: for=\"203.0.113.9"], "127.0.0.1"),
         (["Forwarded: for=unknown"], "127.0.0.1"),
-        # A proxy that sets the one header hands on what the client says in the other.
+        # A proxy that sets the one header passes on the client's value of the other.
         (["Forwarded: for=198.51.100.1", "X-Forwarded-For: 203.0.113.9"], "203.0.113.9"),
     ])
 def test_the_right_most_stranger_is_the_client(server, headers, expected):
@@ -112,7 +112,7 @@ def test_a_bound_is_the_clients_and_not_the_proxys():
             for client in ["203.0.113.1", "2001:db8::ffff:1", "2001:db8:0:1:2::"]:
                 with come(client) as ws:
                     assert closing(ws)[0] == 1013
-            # The proxy itself is not bounded.
+            # The limit does not apply to the proxy's own address.
             for _ in range(5):
                 ws = stack.enter_context(connect(server.url))
                 ws.send("hi")
