@@ -1,4 +1,4 @@
-"""Looks at our server's messages once, so that everybody sends as many bytes."""
+"""Reads the messages of this project's server once, so that all contestants send as many bytes."""
 
 import json
 import socket

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def start(words, core: int | None = None, **options) -> subprocess.Popen:
-    """Starts a program, held to one core; what it prints and is told are lines of text."""
+    """Starts a program on one core; its input and output are lines of text."""
     held = [] if core is None else ["taskset", "-c", str(core)]
     return subprocess.Popen(
         [*held, *map(str, words)], stdin=options.pop("stdin", subprocess.PIPE), stdout=subprocess.PIPE, text=True,

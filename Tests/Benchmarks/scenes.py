@@ -98,7 +98,8 @@ def without_pause(clients: int):
     """So many timers, each ticking ten times a second, that their ticks fill 0.6 of the bare loop's core."""
     def work(setting):
         a_tick = setting.bare_seconds_per_message * clients
-        # Not more than one in 2 ms: closer ones would fall into one turn of a loop that counts milliseconds.
+        # Not more than one in 2 ms: closer ones would fall into one iteration of a loop whose timers count
+        # milliseconds.
         return Work(timers=max(1, min(50, int(0.6 * 0.1 / a_tick))), interval=0.1)
     return work
 

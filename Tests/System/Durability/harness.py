@@ -40,14 +40,14 @@ from stalls import Stalls, Stopwatch
 
 WATCHERS = 2
 SHARED = [f"shared {number}" for number in range(6)]
-# Touched seldom, so that they come to their zeros.
+# Timers that are seldom changed, so that their countdowns reach zero.
 QUIET = [f"quiet {number}" for number in range(12)]
 QUIET_SHARE = 0.025
 OWNERS = 4
 ENDINGS = ["overtime", "finish", "reset", "repeat"]
-# How twenty lives end, in an order of chance.
+# The ends of twenty lives; their order is random.
 DECK = 9 * ["kill"] + 4 * ["stop"] + 2 * ["deaf stop"] + 2 * ["double"] + 2 * ["hang, kill"] + ["hang, stop"]
-# In how many of them the data folder is gone for a while.
+# The number of these lives in which the data folder is removed for a while.
 VANISHED = 2
 DRAIN_SECONDS = 1
 DISK_SILENT = 74
@@ -187,7 +187,7 @@ class Run:
         """Asks it to end, which it has to do in time; `deaf` clients do not answer its close frame."""
         sockets = [await asyncio.to_thread(self.dial_deaf) for _ in range(deaf)]
         life = self.close()
-        # What comes to its zero from now on is told by the next server.
+        # The end of a countdown that reaches zero from now on is sent by the next server.
         life.killed_at, life.killed_wall = time.monotonic(), micros(time.time())
         with Stopwatch() as watch:
             self.server.process.send_signal(signal.SIGTERM)

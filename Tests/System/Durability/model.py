@@ -4,7 +4,7 @@ All instants and lengths are whole microseconds.
 """
 
 
-# A crossing is told apart from another of the same timer by its instant; none of ours follow each other so closely.
+# Crossings of one timer are distinguished by their instants; no test has two that are closer together than this.
 SAME_CROSSING = 50_000
 
 

@@ -77,7 +77,7 @@ def lasting(state: dict) -> dict:
 
 
 class Promises:
-    """All that was told in a recording."""
+    """All that a recorded server sent to its clients."""
 
     def __init__(
         self, messages: list[tuple[int, int, dict]], asked: list[Asked], doubts: list[tuple[int, float]] = (),
@@ -108,7 +108,7 @@ class Promises:
             case {"event": "hello", "history": history}:
                 self.histories.append((at, history))
             case {"event": "removed", "timer": timer}:
-                # On one socket it follows all states of before.
+                # On one socket it follows all states that were sent before it.
                 order = self._seen.get((socket, timer), 0) + 0.5
                 self.steps.setdefault(timer, {}).setdefault(order, Step(order, None, at))
             case {"reply": int(number)} if number in requests and number not in self.answers:
@@ -127,7 +127,7 @@ class Promises:
             self.contradictions.append(f"{timer} r{revision} was told as {step.state}, and as {state}")
 
     def _hear_answered_removals(self, requests: dict[int, Asked]) -> None:
-        """The one who asked for a removal is told first; each of these instants belongs to one of the removals."""
+        """The requester of a removal gets its reply first; each of these instants belongs to one of the removals."""
         for timer, steps in self.steps.items():
             removals = sorted((step for step in steps.values() if step.state is None), key=lambda step: step.told)
             answered = sorted(
@@ -140,7 +140,7 @@ class Promises:
     # Looking
 
     def timers_told(self, cut: int) -> dict[str, Step]:
-        """The last step of each timer that anybody was told before an instant."""
+        """The last step of each timer that was sent to any client before an instant."""
         told = {}
         for timer, steps in self.steps.items():
             known = [step for step in steps.values() if step.told < cut]
@@ -157,7 +157,7 @@ class Promises:
         return request.at < cut <= settled
 
     def answered_by_name(self, cut: int) -> list[Asked]:
-        """Requests that may be sent again, and are not made twice then."""
+        """Requests that were accepted before `cut`: sent again, they must not be made a second time."""
         return [
             request for request in self.asked
             if request.request_id and request.number in self.answers
@@ -166,7 +166,7 @@ class Promises:
     # Judging
 
     def broken(self, cut: int, found: Found) -> list[str]:
-        """The promises of before an instant a server breaks that was started on what a power cut then left."""
+        """The promises made before `cut` that are broken by a server started on what a power cut then left."""
         told = self.timers_told(cut)
         faults = [
             fault for timer in sorted({*told, *found.timers})
@@ -195,7 +195,7 @@ class Promises:
             return [f"changed: {timer} is {lasting(state)}, and was {lasting(step.state)}"]
         if step is not None and step.told < cut:
             return []
-        # Done and not answered yet: of what was refused later nobody was told.
+        # A change that was done and not answered yet may be there; nobody was sent one that was refused later.
         may_be = [request for request in under_way if step is not None or not self._is_accepted(request)]
         if any(request.command != "remove" for request in may_be):
             return []
@@ -205,7 +205,7 @@ class Promises:
         return request.number in self.answers and self.answers[request.number][1]["ok"]
 
     def _broken_apart(self, found: Found) -> list[str]:
-        """Endings of all runs that were done to some timers only."""
+        """`finishAll` requests that ended the runs of some of their timers only."""
         faults = []
         for revisions in self.together:
             there = {timer: found.timers[timer]["revision"] for timer in revisions if timer in found.timers}

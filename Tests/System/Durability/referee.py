@@ -15,14 +15,14 @@ from model import SAME_CROSSING, View, after, after_zero, micros, zeros
 
 # A restart reads the wall clock anew: instants of a running timer move by what it gained on the boot-time clock.
 RESTART_TOLERANCE = 20_000
-# So many crossings of a timer are kept for who comes back.
+# The number of a timer's last crossings that the server keeps for clients that reconnect.
 CROSSINGS_KEPT = 16
-# So many crossings behind, a countdown that repeats tells them one by one no longer.
+# A countdown that repeats and is more crossings behind than this sends only the last one.
 REPEATS_TOLD_ONE_BY_ONE = 16
 REFUSALS = {
     "timerHasNotStarted", "timerHasNotPaused", "timerAlreadyPaused", "timerAlreadyStarted", "unknownTimer",
     "outOfRange"}
-# So many violations come with an account of what happened around them.
+# The number of violations that are printed with the events around them.
 ACCOUNTS_MOST = 5
 
 
@@ -32,13 +32,13 @@ class Verdict:
     answered: int = 0
     crossings: int = 0
     late: int = 0
-    # Crossings in the moment between the disk and the socket, which nobody outside can tell apart.
+    # Crossings that were stored or sent at the moment of a kill: which of the two can't be seen from outside.
     untold: int = 0
     told_again: int = 0
-    # Crossings after a start, before anybody was back to be told.
+    # Crossings after a start, before any watcher had reconnected.
     unheard: int = 0
     transitions: int = 0
-    # Refusals that said to ask again.
+    # Refusals that the client may retry.
     postponed: int = 0
     slowest_stop: float = 0
 
@@ -84,13 +84,13 @@ class Referee:
         self.timers = sorted(
             {request.timer for request in history.requests if request.timer} | {
                 state["timer"] for push in history.pushes for state in push.message.get("timers", [])})
-        # Who was answered with a revision the first time; and who when it was sent again.
+        # The requests that were answered with a revision: those that were sent once, and those that were sent again.
         self.direct: dict[int, Request] = {}
         self.repeated: dict[tuple[int, str, int], list[Request]] = {}
         # Timers that a kill left with changes that nobody saw, by life.
         self.gaps: set[tuple[str, int]] = set()
         self.expected_ends: list[tuple[str, int, int]] = []
-        # Those in which somebody looked on.
+        # The lives that some watcher saw.
         self.seen = [life for life in history.lives if self.is_seen(life)]
         self.histories = {push.message["history"] for push in history.pushes if "history" in push.message}
 
@@ -354,7 +354,7 @@ class Referee:
                     ended_at = micros(push.message["endedAt"]) if "endedAt" in push.message else None
                     before = steps.get(place)
                     if ended_at is not None and before is not None and before.ended_at is not None:
-                        # Late ends that are told together show the timer as it is then, after the last of them.
+                        # Late ends that are sent together show the timer as it is then, after the last of them.
                         before.later_ends.append(ended_at)
                         continue
                     steps[place] = Step(push.cause, View(state), ended_at, bool(push.message.get("late")))
@@ -374,7 +374,7 @@ class Referee:
             return self.check_end(timer, life, known, step)
         zero = before.zero if before else None
         if zero is not None and known.has_ended is False and zero < step.state.as_of:
-            # The end is told before what comes after it.
+            # The end is sent before what comes after it.
             if step.is_pushed:
                 self.blame(f"{timer} was {step.cause} after its zero at {zero}, which was not told", timer, life.number,
                           self.local(life, step.state.as_of))
@@ -433,7 +433,7 @@ class Referee:
     # Ends
 
     def check_ends(self, watcher: int) -> None:
-        """Each crossing was told to this watcher once."""
+        """Each crossing was sent to this watcher once."""
         told: dict[str, list[tuple[int, Push]]] = {}
         for push in self.history.pushes:
             if push.watcher != watcher or push.cause != "ended":
@@ -499,7 +499,7 @@ class Referee:
         return life.started_at <= instant <= back_at
 
     def slowest_answer(self, life: Life) -> int:
-        """How long the disk took in the last second before a kill: no crossing is told sooner.
+        """How long the disk took in the last second before a kill: no crossing is sent sooner.
 
         Where it had answered nothing yet, it may have been busy since the server started.
         """
@@ -511,8 +511,8 @@ class Referee:
 
     def told_twice(self, timer: str, instant: int, first: Push, second: Push) -> None:
         life = self.history.lives[first.life]
-        # That somebody was told of a late end is noted on disk after the telling; killed between the two, the next
-        # server tells it again.
+        # The mark that a late end was delivered is stored after the end is sent. After a kill between the two the next
+        # server sends it again.
         before_kill = micros(life.killed_at - first.at)
         is_between = before_kill <= self.window + self.slowest_answer(life) + life.stalled(before_kill)
         after = self.seen_after(first.life)
@@ -544,7 +544,7 @@ def near(ends: list[tuple[int, Push]], instant: int) -> list[tuple[int, Push]]:
 
 
 def is_folded(zero: int, told: list[tuple[int, Push]]) -> bool:
-    """Whether the next end that was told stands for this one too: that of a countdown which was found so far behind,
+    """Whether the next end that was sent stands for this one too: that of a countdown which was found so far behind,
     after a stop while its disk hung, that its last crossing is told for all."""
     later = min(((instant, push) for instant, push in told if instant > zero), default=None, key=lambda end: end[0])
     if later is None or not later[1].message.get("late"):
@@ -560,7 +560,7 @@ def is_folded(zero: int, told: list[tuple[int, Push]]) -> bool:
 
 
 def is_beyond_kept(zero: int, told: list[tuple[int, Push]]) -> bool:
-    """Whether the watcher, when it came back, was told of all the later ends that a timer keeps: this one was kept no
+    """Whether the watcher, when it reconnected, was sent all the later ends that a timer keeps: this one was kept no
     more."""
     later = [(instant, push) for instant, push in told if instant > zero]
     if not later or not later[0][1].message.get("late"):

@@ -32,7 +32,7 @@ class NamesOnly(Survivor):
 
 
 class DataOnly(Everything):
-    """The contents of files, under the names of before."""
+    """The new contents of files, under their old names."""
 
     def name(self, path: PurePosixPath, possible: list[Node | None]) -> Node | None:
         return possible[0]

@@ -1,4 +1,4 @@
-"""Countdowns that come to zero while no server runs: told once, to everybody who comes soon."""
+"""Countdowns that come to zero while no server runs: each end is sent once to each client that connects soon."""
 
 import time
 
@@ -34,7 +34,7 @@ def ends(session: Session, during: float = 0.3) -> list[dict]:
 
 @pytest.mark.parametrize("at_zero, status", [("overtime", "running"), ("finish", "finished"), ("reset", "idle")])
 def test_an_end_while_nothing_runs_is_told_late(server, at_zero, status):
-    """After `restored`, with the instant of the zero; to all who come within the minute, once each."""
+    """After `restored`, with the instant of the zero; to each client that connects within the minute, once."""
     with Session(server) as session:
         started = session.ok("start", "tea", duration=1, atZero=at_zero)
 
@@ -52,13 +52,13 @@ def test_an_end_while_nothing_runs_is_told_late(server, at_zero, status):
 
 
 def test_a_late_end_that_was_told_is_not_told_by_the_next_server(server):
-    """Told, and a moment later killed: the server after that has nothing to tell."""
+    """The server is killed a moment after it has sent the end: the next one does not send it again."""
     with Session(server) as session:
         session.ok("start", "tea", duration=1)
     server.restart(down_for=1.1)
     with Session(server, HEAR_ALL) as session:
         assert session.hear(is_end)["late"]
-        # It is noted before a change that is asked for afterwards.
+        # The mark that it was delivered is stored before a change that is requested afterwards.
         session.ok("start", "other", duration=600)
 
     server.restart()
@@ -68,7 +68,7 @@ def test_a_late_end_that_was_told_is_not_told_by_the_next_server(server):
 
 
 def test_an_undelivered_late_end_is_sent_by_the_next_server(server):
-    """The first server after the zero is killed before anybody comes: the second one tells."""
+    """The first server after the zero is killed before a client connects: the second one sends the end."""
     with Session(server) as session:
         session.ok("start", "tea", duration=1)
     server.restart(down_for=1.1)
@@ -95,7 +95,7 @@ def test_an_end_that_was_told_is_not_told_again(server):
 
 @pytest.mark.parametrize("comes_after", [0, 0.15])
 def test_each_end_of_one_that_repeats_is_told(server, comes_after):
-    """Three zeros pass while no server runs: each is told, at its instant, and the fourth comes in its time."""
+    """Three zeros pass while no server runs: each is sent, with its instant, and the fourth comes in time."""
     with Session(server) as session:
         started = session.ok("start", "tea", duration=0.5, atZero="repeat")
     server.kill()
@@ -112,7 +112,7 @@ def test_each_end_of_one_that_repeats_is_told(server, comes_after):
 
 
 def test_an_end_before_anybody_is_back_is_told(server):
-    """The server runs again, a countdown ends, and only then its clients are back: they hear of it."""
+    """The server runs again, a countdown ends, and only then its clients reconnect: they are sent the end."""
     with Session(server) as session:
         session.ok("start", "tea", duration=0.7)
     server.restart()
@@ -124,7 +124,7 @@ def test_an_end_before_anybody_is_back_is_told(server):
 
 
 def test_a_late_end_is_told_though_the_timer_has_changed(server):
-    """Somebody was quick and changed the timer: who comes after that is told of its end all the same."""
+    """The timer was changed soon after the start: a client that connects after that is still sent its end."""
     with Session(server) as session:
         session.ok("start", "tea", duration=1)
     server.restart(down_for=1.1)

@@ -439,7 +439,7 @@ def assert_works(server: Server, given: int) -> None:
 
 
 def assert_nothing_is_lost(data: Path, book: Book, given: int) -> None:
-    """After a start without faults each timer is there as it was, or put aside whole, and said to be."""
+    """After a start without faults each timer is as it was, or its whole file is in quarantine and reported."""
     after = Server(data, "--log-level", "info").start()
     try:
         with Session(after) as session:
@@ -456,7 +456,7 @@ def assert_nothing_is_lost(data: Path, book: Book, given: int) -> None:
 
 
 def test_one_file_that_can_not_be_read_costs_that_timer_alone(library, tmp_path, crashed):
-    """A file that the disk won't give at the start is put aside and told of; the others load."""
+    """A file that can't be read at the start is left in place and reported; the others load."""
     template, book, _ = crashed
     lost: set[str] = set()
     for call in range(1, 20):

@@ -20,7 +20,7 @@ def judge(capsys, *words: str):
 
 
 def test_twenty_ends(capsys):
-    """With eight clients: nothing answered is lost, nothing is done twice, and each crossing is told once."""
+    """With eight clients: nothing answered is lost, nothing is done twice, and each crossing is sent once."""
     judge(capsys, "--kills", "20", "--seconds-between", "0.5")
 
 

@@ -114,7 +114,7 @@ def test_an_unread_log_delays_nothing(tmp_path, blocking):
 
 
 def test_a_stuck_log_does_not_keep_the_process(tmp_path):
-    """Neither at a stop nor at one that is asked for twice, and its exit code is told."""
+    """Nobody reads the log at a stop, or at one that is requested twice: the process ends, with its exit code."""
     for signals in (1, 2):
         with full_pipe() as pipe:
             process = serve(tmp_path / "data", stderr=pipe.writer)
@@ -176,7 +176,7 @@ def told(server: Server, text: str) -> list[str]:
 
 
 def test_wrong_tokens_are_one_line_with_a_count(server):
-    """Whoever tries a hundred tokens fills no disk, and the count is told when the process ends."""
+    """Whoever tries a hundred tokens fills no disk, and the count is logged when the process ends."""
     add_token(server.data)
     server.start()
     for number in range(100):

@@ -140,7 +140,7 @@ def test_a_machine_without(tmp_path, missing):
 
 
 def test_a_machine_without_randomness(tmp_path):
-    """What can't be done without is told in one line, and no data folder is left behind."""
+    """A missing part that is required is reported in one line, and no data folder is left behind."""
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev && exec "$@"', "sh", *server_argv(
             "serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(tmp_path / "data"))],

@@ -40,7 +40,7 @@ def judge(library, tmp_path, capsys):
 
 
 def test_a_loaded_server(judge, short):
-    """Nothing answered is lost, nothing refused is there, no damage is told, nothing is done twice."""
+    """Nothing answered is lost, nothing refused is there, no damage is reported, nothing is done twice."""
     judge("short", short, 6)
 
 

@@ -12,7 +12,7 @@ from referee import Referee, is_beyond_kept, is_folded, is_zero_of
 
 @pytest.fixture(scope="module")
 def history():
-    """A few lives of a real server, with a run that a kill has left in peace: which there are hangs on its timing."""
+    """A few lives of a real server, with a run that survives a kill unchanged: by timing, not every seed has one."""
     for seed in range(6, 12):
         history, verdict = lives(seed)
         if any(state["status"] in HAS_RUN for _, state in later_states(history)):
@@ -123,7 +123,7 @@ def test_a_sum_that_is_wrong(spoiled):
 
 
 def test_a_change_done_twice(spoiled):
-    """A push of a change that one request only asked for."""
+    """The push of a change is there twice, and only one request asked for the change."""
     push = snapshots(spoiled, "paused")[0]
     again = copy.deepcopy(push)
     again.message["timers"][0]["revision"] += 500_000
@@ -141,7 +141,7 @@ def test_two_answers_with_one_revision(spoiled):
 
 
 def test_an_end_that_was_not_told(history):
-    """One of those that are the farthest from the kill, which would excuse them; so would a busy machine."""
+    """An end far from the kill is removed: a crossing close to the kill, or on a busy machine, would be excused."""
     lives = history[0].lives
     ends = [push for push in snapshots(history[0], "ended") if push.life < lives[-1].number]
     ends.sort(key=lambda push: push.at - lives[push.life].killed_at)
@@ -151,7 +151,7 @@ def test_an_end_that_was_not_told(history):
 
 
 def complaints_untold(history, end) -> list[str]:
-    """What is said when this end was told to nobody."""
+    """The referee's complaints about a history in which nobody was sent this end."""
     spoiled = copy.deepcopy(history[0])
     timer, instant = end.message["timers"][0]["timer"], end.message["endedAt"]
     spoiled.pushes = [
@@ -171,7 +171,7 @@ def state(revision: int, **fields) -> dict:
 
 
 def killed_at_a_zero(has_history: bool, told: int = 0, is_seen_between: bool = True) -> History:
-    """A countdown comes to its zero a millisecond before the kill, and is told so often after it, to each watcher."""
+    """A countdown reaches zero a millisecond before the kill; `told` ends of it reach each watcher after the kill."""
     lives = [Life(number, 10.0 * number, killed_at=10.0 * number + 5.001) for number in range(3)]
     for life in lives:
         life.killed_wall = 1_005_001_000 + 10_000_000 * life.number
@@ -194,7 +194,7 @@ def killed_at_a_zero(has_history: bool, told: int = 0, is_seen_between: bool = T
 @pytest.mark.parametrize("is_seen_between", [True, False])
 @pytest.mark.parametrize("told, complaint", [(0, "was not told"), (1, None), (2, "was told twice")])
 def test_a_kill_excuses_nothing_where_there_is_a_history(told, complaint, is_seen_between):
-    """Whoever comes back with `since` is told of a crossing in the moment of the kill, once."""
+    """A watcher that reconnects with `since` is sent a crossing at the moment of the kill, once."""
     found = complaints(killed_at_a_zero(True, told, is_seen_between))
 
     assert len(found) == (harness.WATCHERS if complaint else 0), found

@@ -95,7 +95,7 @@ def test_all_finished_are_known_after_a_crash(server):
 
 @pytest.mark.parametrize("is_on_disk", [False, True], ids=["in the log", "in the file"])
 def test_another_request_under_the_name_is_refused(server, is_on_disk):
-    """The name of one request is not lent to another, and not after a crash either."""
+    """The key of one request is refused for another request, after a crash too."""
     others = [
         ("pause", "tea", {}), ("start", "tea", {"duration": 60}), ("start", "rice", {"duration": 600}),
         ("signal", "rice", {"signal": "flash"})]

@@ -100,7 +100,7 @@ def test_a_disk_that_hangs_does_not_keep_the_process(library, tmp_path, certific
                 with Stopwatch() as watch:
                     assert server.stop() == DISK_SILENT, server.log
                 hear_close(deaf[0])
-                # Nobody knows whether it was done, and that is what it is told.
+                # Whether it was done is unknown, and its error says so.
                 assert b"shuttingDown" in asked.recv(4096)
             assert watch.seconds < 1 + ENDED_WITHIN, f"{kind}: {watch.seconds}"
             assert "the disk does not answer" in server.log

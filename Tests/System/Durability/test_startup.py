@@ -106,7 +106,7 @@ def file_name(timer: str) -> str:
 
 
 def test_others_load_beside_damage(damaged):
-    """Whatever is wrong with some files, the others are there; and each bad one is put aside and told of."""
+    """Whatever is wrong with some files, the others are loaded; each bad file is in quarantine, and the log says so."""
     server, _ = damaged
 
     with Session(server) as session:
@@ -321,7 +321,7 @@ def test_a_log_cut_short_loads_all_before(crashed, tmp_path):
 
 @pytest.mark.parametrize("where", ["head", "contents"])
 def test_damage_within_the_log_costs_one_timer(crashed, tmp_path, where):
-    """A byte of the second of three entries is wrong: the two others count, and it is told."""
+    """A byte of the second of three entries is wrong: the two others count, and the log reports it."""
     _, log, marks, _, after = crashed
     at = marks[1] + 3 if where == "head" else log.index(b"\n", marks[1]) + 40
     broken = log[:at] + bytes([log[at] ^ 0x15]) + log[at + 1:]
@@ -335,7 +335,7 @@ def test_damage_within_the_log_costs_one_timer(crashed, tmp_path, where):
 
 @pytest.mark.parametrize("first", [b"", bytes(1), bytes(511), b"{", b"{\"files\":"])
 def test_a_log_that_is_no_log(crashed, tmp_path, first):
-    """Nonsense in place of the log, however it begins: the files count, and it is told."""
+    """Nonsense in place of the log, however it begins: the files count, and the log reports it."""
     _, _, _, before, _ = crashed
     nonsense = random.Random(5000).randbytes(5000)
 
@@ -509,7 +509,7 @@ def test_a_change_overwrites_a_bad_edit(watched):
 
 @pytest.mark.parametrize("bad", [b"{", b""])
 def test_a_bad_edit_outlives_a_crash(watched, bad):
-    """Killed with a bad edit on disk: the next server puts it aside and says so, and has the timer as it was."""
+    """Killed with a bad edit on disk: the next server moves it to quarantine, says so, and has the timer as it was."""
     server, session = watched
     before = session.list()["tea"]
     # Until the log is empty it still has the change that the edit replaced.

@@ -69,7 +69,7 @@ async def stop_under_load(server: Server) -> dict:
             outcome["unanswered"].discard(name)
             if not reply["ok"]:
                 outcome["refusals"].add(reply["error"]["code"])
-                # It stays connected, and waits to be told.
+                # It stays connected and waits for the server's close frame.
                 while True:
                     await socket.recv()
             outcome["answers"].append(reply)

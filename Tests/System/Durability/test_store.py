@@ -149,7 +149,7 @@ def test_a_bulk_step_whose_renames_fail_is_seen_whole_all_the_same(library, tmp_
 
 
 def test_an_emptied_log_is_not_taken_for_empty_before_that_is_on_the_disk(library, tmp_path):
-    """It could come back after a power cut, and undo what is stored meanwhile: whoever comes next sees to it."""
+    """Its entries could come back after a power cut and undo later changes: the next process empties it again."""
     faults = Faults(library, tmp_path, tmp_path / "store")
     log, made = tmp_path / "store/.timersync/log", 0
     with LibraryProcess(tmp_path, faults.environment) as process:

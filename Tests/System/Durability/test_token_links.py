@@ -131,7 +131,7 @@ def test_a_token_ends_when_another_file_is_mounted_over_its_own(tmp_path, follow
 
 
 def test_a_link_that_leads_nowhere_for_a_moment_ends_nothing(tmp_path, following):
-    """Swapped in two steps, and swapped for a file that is not whole: the tokens stay, and the second is told."""
+    """Swapped in two steps, and for a file that is not whole: the tokens stay, and the second fault is logged."""
     server, session, _ = following(link_of_the_folder)
     link = tmp_path / "root/..data"
     link.unlink()

@@ -155,7 +155,7 @@ class Idlers(threading.Thread):
             if kind == "never reading":
                 one = dial(self.port, f"127.0.48.{1 + number // 50}", small=True)
                 one.sendall(HANDSHAKE.format(path="/ws?timer=*&interval=0.1").encode())
-                # Told of nothing but its end: it is not readable for us.
+                # It is registered for errors only and never read, so that its socket buffer stays full.
                 events = selectors.EVENT_WRITE
             else:
                 one = dial(self.port, f"127.0.64.{1 + number // 50}")

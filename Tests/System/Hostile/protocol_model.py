@@ -368,7 +368,7 @@ class Run:
 
 @dataclass
 class Timer:
-    """A timer; `revision` is None when the model can't know it: a crossing has got one that nobody was told of."""
+    """A timer; `revision` is None when the model can't know it: a crossing got one that no reply has shown."""
 
     name: str
     duration: int | None

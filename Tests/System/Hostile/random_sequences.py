@@ -368,7 +368,7 @@ class Sequences:
             connection.close()
 
     def calibrate(self) -> None:
-        """Learns what is to be added to the local clock to have the server's."""
+        """Measures the offset of the server's clock from the local one."""
         best = None
         client = self.clients[0]
         for number in range(200):
@@ -476,7 +476,7 @@ class Sequences:
         return any(timer.zero is not None and began <= timer.zero <= ended for timer in timers)
 
     def told(self, request: Request, reply: dict) -> list[tuple]:
-        """The changes that an accepted request tells of, as the watcher will hear them."""
+        """The changes that an accepted request has made, as the watcher will receive them."""
         if not reply["ok"] or not request.is_change:
             return []
         if request.command == "remove":
@@ -534,7 +534,7 @@ class Sequences:
             return
         known = max((timer.revision or 0 for timer in versions if timer), default=0)
         for timer in fitting:
-            # A crossing looks like what it was before, but for its revision, which is told here first.
+            # A crossing changes nothing in the state but its revision, which is sent here for the first time.
             if timer.revision is None and state["revision"] > known:
                 timer.revision = self.model.seen_crossings[name, timer.run_changed_at] = state["revision"]
                 return
@@ -723,7 +723,7 @@ class Sequences:
         self.endings.add(ending)
 
     def check_endings(self) -> None:
-        """Each zero that was crossed was told, and no other."""
+        """Each zero that was crossed was sent as an end, and no other."""
         began = self.now()
         self.hear_endings(0.4)
         self.model.cross(began)
@@ -736,7 +736,7 @@ class Sequences:
         self.demand(not missed, "nobody was told of", missed)
 
     def hear_endings(self, seconds: float) -> None:
-        """Takes in what the watcher hears for a while: ends, and nothing else."""
+        """Handles what the watcher receives for a while: ends, and nothing else."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             try:
@@ -750,7 +750,7 @@ class Sequences:
         self.watcher.events.clear()
 
     def missed(self, crossings: dict, began: int) -> list[tuple]:
-        """Zeros from before `began` that were not told."""
+        """Zeros from before `began` whose ends were not sent."""
         missed = [
             ending for ending in set(crossings) - self.endings - self.perhaps
             if self.since < ending[1] < began - SECOND // 4]

@@ -22,7 +22,7 @@ def test_the_server_does_what_the_model_does(tmp_path, seed):
     counts = sequences(tmp_path, seed, 1_000_000, SECONDS / len(SEEDS))
 
     assert counts["steps"] > 500, counts
-    # Requests that met a zero on their way are told from differences, so they have to be few.
+    # Requests that met a zero on their way are not counted as differences, so they have to be few.
     assert counts["ambiguous"] < counts["steps"] / 200 + 5, counts
     assert counts["accepted"] > 100 and counts["refused"] > 100 and counts["ill-formed"] > 50, counts
 
