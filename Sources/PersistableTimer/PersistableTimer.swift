@@ -103,7 +103,7 @@ public final class PersistableTimer: Sendable {
     try engine.finish(isResetTime: isResetTime)
   }
 
-  /// Makes the time left of a countdown so many seconds longer, or shorter for a negative amount.
+  /// Makes the time left of a countdown `extraTime` seconds longer, or shorter for a negative amount.
   /// - Throws: `timerHasNotStarted`; `invalidTimerType` for a stopwatch; `TimerDataError.invalidAmount` when the time
   ///   left would fall under zero or grow over a year; the disk's error.
   @discardableResult
@@ -111,7 +111,7 @@ public final class PersistableTimer: Sendable {
     try engine.change { runs, id, now in try runs.addRemaining(id, extraTime, at: now) }
   }
 
-  /// Sets a stopwatch so many seconds on, or back for a negative amount; it counts on from there.
+  /// Sets a stopwatch `extraTime` seconds on, or back for a negative amount; it counts on from there.
   /// - Throws: `timerHasNotStarted`; `invalidTimerType` for a countdown; `TimerDataError.invalidAmount` when the time
   ///   elapsed would fall under zero or grow over a year; the disk's error.
   @discardableResult

@@ -7,7 +7,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   case runMismatch
   case unauthorized, forbidden, tooManyTimers, tooManySubscriptions, rateLimited
   case storageFailed, shuttingDown
-  /// By HTTP: there is nothing under the path, or not for the method.
+  /// Sent over HTTP only: nothing has this path, or it does not accept the method.
   case notFound, methodNotAllowed
 
   /// True if the same request may succeed later.

@@ -158,9 +158,9 @@ extension [String] {
 
 /// Where the page comes from.
 public enum Page: Sendable {
-  /// By file name, as built into a program.
+  /// Contents by file name, as they are built into a program.
   case files([String: [UInt8]])
-  /// Read once, at the start.
+  /// The path of a folder, which is read once, at the start.
   case folder(String)
 
   func staticFiles() throws(ServerFailure) -> [String: StaticFile] {

@@ -34,7 +34,7 @@ public struct ServerSettings: Sendable {
   public var repliesMax = 64
   /// The number of changes that may wait for the disk before connections that request another one are paused.
   public var pendingMax = 4_096
-  /// Of a title, and of a timer's warnings; not above what the protocol allows.
+  /// The longest title in bytes, and the most warnings of a timer; not above what the protocol allows.
   public var titleBytesMax = ServerSettings.titleBytesLimit
   public var warningsMax = ServerSettings.warningsLimit
 

@@ -124,14 +124,14 @@ static inline struct files_place files_place_of(const struct stat *_Nonnull stat
   return place;
 }
 
-/// Of what a path leads to.
+/// The place of the file or folder that a path leads to; zeros when there is none.
 FILES_SAFE static inline struct files_place files_place(const char *_Nonnull path) {
   struct stat status;
   struct files_place none = {0, 0, 0};
   return stat(path, &status) == 0 ? files_place_of(&status) : none;
 }
 
-/// Of an open file or folder.
+/// The place of an open file or folder.
 static inline struct files_place files_place_of_open(int descriptor) {
   struct stat status;
   struct files_place none = {0, 0, 0};
@@ -203,8 +203,8 @@ struct files_written {
   int error;
 };
 
-/// Writes a text of which so many bytes are written already, however long the other end takes to make room, also where
-/// somebody else has asked for calls that do not wait.
+/// Writes a text from the byte at `start` on, and waits as long as the reader takes to make room, even if another
+/// process has made the descriptor non-blocking.
 FILES_SAFE static inline struct files_written files_write_text(
     int descriptor, const char *_Nonnull text, long long start) {
   size_t length = strlen(text);

@@ -5,7 +5,7 @@ import TimerProtocol
 struct Grant: Equatable, Sendable {
   let role: Role
   let scope: TimerScope
-  /// Where it comes from; nil for a visitor without a token.
+  /// The token that gives the grant; nil for a visitor without a token.
   let token: Token?
   let principal: Principal
 

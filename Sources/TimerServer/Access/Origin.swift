@@ -79,7 +79,7 @@ struct Authority: Hashable, Sendable {
     self.init(lowercased(text)[...], isOfWeb: true)
   }
 
-  /// By bytes: this is done for every connection.
+  /// Compares bytes instead of characters, because this runs for every connection.
   fileprivate init?(_ bytes: ArraySlice<UInt8>, isOfWeb: Bool) {
     let end: Int
     if bytes.first == UInt8(ascii: "[") {

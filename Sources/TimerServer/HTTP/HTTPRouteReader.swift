@@ -17,7 +17,7 @@ struct HTTPRouteReader {
     if allowsGet, let changeByGet = try changeByGet() { return changeByGet }
     switch request.path {
     case ["healthz"], ["readyz"]:
-      // By its own methods it is a `HealthProbe`, and doesn't come here.
+      // With an accepted method the request is a `HealthProbe`, and doesn't come here.
       throw Self.otherMethod(HTTPRoute.readMethods)
     case ["metrics"]: return try only(HTTPRoute.readMethods, .metrics)
     case ["api", "timers"]: return try only(HTTPRoute.readMethods, .command(try list()))
@@ -54,7 +54,7 @@ struct HTTPRouteReader {
     }
   }
 
-  /// By POST, since what is to be scanned may hold a token, and URLs are kept in logs and histories.
+  /// The text comes in the body of a POST: it may hold a token, and URLs are kept in logs and histories.
   private func qrCode() throws(Refusal) -> HTTPRoute {
     guard request.method == "POST" else {
       throw Refusal(

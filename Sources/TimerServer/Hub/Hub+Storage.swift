@@ -59,10 +59,10 @@ extension Hub {
 }
 
 extension StoreFault {
-  /// For the log.
+  /// The fault as a line of the log.
   var line: String { "\(place) was not loaded: \(fault)\(whereabouts)" }
 
-  /// Where it is, as the end of a line.
+  /// Where the file is now, as the end of the line.
   var whereabouts: String {
     movedTo.map { "; it was moved to \($0)" } ?? (fault.isDamage ? "" : "; it was left in place")
   }

@@ -2,11 +2,11 @@ import TimerCore
 import TimerProtocol
 import TimerStorage
 
-/// A change that its client gave a name to, and what it asks for.
+/// A named change: its idempotency key, and the fingerprint of what it asks for.
 struct IdempotentRequest: Equatable {
   let key: ScopedIdempotencyKey
   let fingerprint: RequestFingerprint
-  /// Of a visitor without a token.
+  /// The network of a visitor without a token; nil with a token.
   let network: String?
 
   /// The record for the disk, once the change has made this revision.

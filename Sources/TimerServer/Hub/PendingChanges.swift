@@ -14,10 +14,10 @@ struct PendingChanges {
   /// The number of requested changes.
   var requestedCount: Int { changes.count - internalCount }
 
-  /// In their order.
+  /// The tickets of the changes under way, oldest first.
   var tickets: [UInt64] { changes.keys.sorted() }
 
-  /// The last one; nil when all is durable.
+  /// The last ticket under way; nil when all changes are durable.
   var last: UInt64? { changes.keys.max() }
 
   mutating func nextTicket() -> UInt64 {

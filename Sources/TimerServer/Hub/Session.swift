@@ -6,7 +6,7 @@ import WebSocketTransport
 /// of a message.
 final class Session {
   let id: ConnectionID
-  /// Where it comes from, for the log.
+  /// The client's address, for the log.
   let address: String
   /// The network of that address; its visitors without a token share a quota of idempotency keys.
   let network: String

@@ -10,17 +10,17 @@ enum RequestCost {
   static let wrongToken = 50
   static let metrics = 8
 
-  /// Reading a message of so many bytes.
+  /// Reading a message of this size.
   static func reading(_ byteCount: Int) -> Int {
     1 + byteCount / 1_000
   }
 
-  /// Showing or writing so many states.
+  /// Showing or writing this many states.
   static func states(_ count: Int) -> Int {
     count / 8
   }
 
-  /// Leaving the channels of so many subscriptions for others.
+  /// Moving this many subscriptions to other channels.
   static func channels(_ subscriptionCount: Int) -> Int {
     subscriptionCount / 4
   }
@@ -30,7 +30,7 @@ enum RequestCost {
     scope.patternCount / 4
   }
 
-  /// Writing a message of so many bytes: one of eight states costs a unit.
+  /// Writing a message of this size: one of eight states costs a unit.
   static func writing(_ byteCount: Int) -> Int {
     byteCount / 2_500
   }

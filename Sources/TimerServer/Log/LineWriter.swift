@@ -51,7 +51,7 @@ public final class LineWriter: Sendable {
     }
   }
 
-  /// Returns once all is written, or after so many seconds.
+  /// Returns once all is written, or after `seconds`.
   public func flush(within seconds: Double) {
     let end = DispatchTime.now() + seconds
     while isBusy, DispatchTime.now() < end { Thread.sleep(forTimeInterval: 0.001) }

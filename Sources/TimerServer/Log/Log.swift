@@ -59,7 +59,7 @@ public struct Log: Sendable {
   /// Writes the pending summaries, and treats every later line as new.
   func forgetRepeats() { sink.flushRepeats() }
 
-  /// The end of the process: returns once everything is written, or after so many seconds.
+  /// The end of the process: returns once everything is written, or after `seconds`.
   func finish(within seconds: Double) {
     sink.flushRepeats()
     sink.writer.flush(within: seconds)

@@ -9,7 +9,7 @@ import SharedAlgorithms
 public struct FileName: Sendable {
   public let text: String
 
-  /// Any name, as a folder lists it.
+  /// Creates a name from any text, as a folder lists it.
   init(_ text: String) {
     self.text = text
   }

@@ -19,7 +19,7 @@ final class ChangeFeed: Sendable {
     var listenersEver = 0
     var isOver = false
     var isPolling = false
-    /// Of the files when they were looked through last; 0: they were not.
+    /// The folder's `Disk.digest` at the last scan; 0 before the first.
     var digest: UInt64 = 0
     /// Hashes of the files when they were written or reported last; nil for a removed file.
     var known: [FileName: Int?] = [:]
@@ -159,7 +159,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Of all bytes: a hash of `Data` is one of its beginning.
+  /// The hash of all bytes; `Data` itself hashes only its first bytes.
   private func hash(_ contents: Data?) -> Int? {
     contents.map { Array($0).hashValue }
   }

@@ -1,6 +1,6 @@
-/// A file as we wrote or read it last.
+/// A file as this process wrote or read it last.
 struct KnownFile {
   var signature: FileSignature
-  /// Of what it held; 0 while that is not known.
+  /// The hash of its contents; 0 while they are not known.
   var hash: UInt64
 }

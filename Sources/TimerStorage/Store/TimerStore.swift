@@ -26,7 +26,7 @@ public protocol TimerStore: AnyObject, Sendable {
   /// thread of the event loop while it runs.
   func finish()
 
-  /// As `finish()`, for so many seconds at the most.
+  /// As `finish()`, for at most `seconds`.
   func finish(within seconds: Double) -> StoreFinish
 }
 

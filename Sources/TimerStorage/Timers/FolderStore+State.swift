@@ -18,11 +18,11 @@ extension FolderStore {
     var isProbeScheduled = false
     /// True if the folder was replaced: writes that were decided for the previous one are refused.
     var isReplaced = false
-    /// Until files that can't be read are looked at again.
+    /// Seconds until files that could not be read are tried again.
     var retryDelay = Self.retryDelayMin
     var isRetryScheduled = false
     var isPolling = false
-    /// Of the folder's files when they were looked through last; 0: they were not.
+    /// The folder's `Disk.digest` at the last scan; 0 before the first.
     var digest: UInt64 = 0
     /// Files that are gone or damaged at a first look; true: there is one.
     var doubts = Rechecks<FileName, Bool>()

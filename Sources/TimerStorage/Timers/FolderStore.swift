@@ -8,7 +8,7 @@ public import TimerCore
 /// It has the folder for itself, so its changes are never overtaken and no request was made elsewhere.
 public final class FolderStore: TimerStore {
   private let inbox = Mutex(Inbox())
-  /// Of the disk's thread alone; the lock is never waited for.
+  /// Used on the disk's thread only, so that nothing ever waits for the lock.
   let state: Mutex<State>
   let thread = DispatchQueue(label: "timersync.disk", qos: .userInitiated)
   let report: @Sendable (StoreEvent) -> Void
@@ -82,7 +82,7 @@ public final class FolderStore: TimerStore {
 
   /// Called once the hub has handled the folder's replacement: writes submitted from here on are for the new folder.
   public func acknowledgeReplacement() {
-    // In its order among what was submitted.
+    // The acknowledgement keeps its place among the submitted changes.
     let isFirst = inbox.withLock { inbox in
       defer {
         inbox.isReplacementAcknowledged = true
@@ -152,8 +152,7 @@ public final class FolderStore: TimerStore {
 
   // MARK: At the end
 
-  /// As `finish()`, for so many seconds at the most: files are written for half of them, and a disk that hangs is
-  /// given up.
+  /// As `finish()`, for at most `seconds`: files are written during the first half, and a disk that hangs is given up.
   public func finish(within seconds: Double) -> StoreFinish {
     let now = DispatchTime.now()
     return finish(filesUntil: now + seconds / 2, answerBy: now + seconds)

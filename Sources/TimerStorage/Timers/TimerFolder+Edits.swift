@@ -32,7 +32,7 @@ extension TimerFolder {
     blocked.filter { if case .unreadable = $0.value { true } else { false } }.map(\.key)
   }
 
-  /// Of all files.
+  /// The names of all files that others changed, or that were protected and are gone.
   private var namesNeedingReading: [FileName] {
     let changed = (try? folder.namesChangedByOthers()) ?? []
     return Array(Set(changed).union(folder.namesProtectedAndGone))

@@ -65,7 +65,7 @@ extension TimerFolder {
     }
   }
 
-  /// Of a timer's file: all that a timer may have takes far less.
+  /// The largest timer's file that is read; the largest valid one is far smaller.
   static let bytesMax = 1 << 20
 
   private static func fault(of error: DiskError) -> RecordFault {

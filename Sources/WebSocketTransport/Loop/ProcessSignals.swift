@@ -46,8 +46,8 @@ public final class ProcessSignals: Sendable {
     }
   }
 
-  /// From here on requests are the loop's. `end` is called on the signals' thread: at a second request to stop,
-  /// or so many seconds after the first.
+  /// From here on requests are the loop's. `end` is called on the signals' thread: at a second request to stop, or
+  /// `seconds` after the first.
   func deliver(stopWithin seconds: Double, end: @escaping @Sendable (ForcedStop) -> Never) {
     let timeout = UInt64(min(max(0, seconds), 1e9) * 1e9)
     state.withLock { $0.policy = StopPolicy(timeout: timeout, end: end) }

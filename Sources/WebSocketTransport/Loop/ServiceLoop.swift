@@ -152,7 +152,7 @@ final class ServiceLoop {
   /// into `TransportEvent.reloadRequested`, after reloading the certificate.
   ///
   /// `end` ends the process at once. It is called on the signals' thread at a second request to stop, or when the stop
-  /// takes longer than so many seconds, whatever this loop is doing.
+  /// takes longer than `seconds`, whatever this loop is doing.
   func handleSignals(
     _ signals: ProcessSignals, stopWithin seconds: Double,
     end: @escaping @Sendable (ProcessSignals.ForcedStop) -> Never

@@ -22,7 +22,7 @@ struct DescriptorLimits {
 
   /// Raises the limit as far as it is needed and may be.
   init(_ options: TransportOptions) {
-    // By TLS: the client's, and both ends of the pair between it and libwebsockets.
+    // With TLS: the client's socket, and both ends of the socket pair between the relay and libwebsockets.
     perWebSocket = options.tls == nil ? 1 : 3
     let wanted = max(1, options.connectionsMax) * perWebSocket + max(1, options.httpConnectionsMax)
     let loopCount = max(1, options.loopCount)
@@ -33,7 +33,7 @@ struct DescriptorLimits {
     limit = raised < 0 ? needed : Int(raised)
     tableSize = min(limit, needed + Self.othersMax)
     descriptorsMax = max(16, min(limit, needed) - spare)
-    // Room for connections that are told that the server is full.
+    // Room for connections that are refused with a reason because the server is full.
     let closing = min(Self.closing, descriptorsMax / 8)
     let isLimited = descriptorsMax < wanted + closing
     let http = isLimited ? max(4, (descriptorsMax - closing) / 4) : .max

@@ -21,7 +21,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
   public func post(_ message: Message) {
     let waker = contents.withLock { contents -> LoopWaker? in
       contents.messages.append(message)
-      // One ring is enough until the next `drain`.
+      // One wake-up is enough until the next `drain`.
       return contents.messages.count == 1 ? contents.waker : nil
     }
     waker?.wake()

@@ -20,11 +20,11 @@ protocol WebSocketListener: AnyObject {
   func closed(number: UInt64)
 }
 
-/// libwebsockets on our loop.
+/// A libwebsockets context that runs on this module's event loop.
 @safe final class WebSocketContext {
   private let loop: EventLoop
   private let scratch = FrameBuffer()
-  /// Of the socket that is being adopted.
+  /// The relay of the socket that is being adopted.
   private var relay: TLSRelay?
   weak var listener: (any WebSocketListener)?
   // All owned by this object and alive as long as the context, which borrows them; the loop's thread.
