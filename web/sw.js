@@ -53,7 +53,7 @@ function precache() {
   return precaching;
 }
 
-// The worker itself and the documents are no part of the page, and the index is asked for by its folder.
+// The worker itself and the documents are not cached, and the index is requested as `./`.
 function listedPaths() {
   return fetch(asRequest(LIST)).then((answer) => answer.json()).then((names) => {
     return names.filter((name) => name !== "sw.js" && !name.endsWith(".md"))

@@ -29,7 +29,7 @@ export class Toast {
     this.timeout = setTimeout(() => { this.hide(); }, STAYS);
   }
 
-  // A bar that is in use stays.
+  // A bar stays while it has the focus or the pointer.
   hide() {
     if (this.element.contains(document.activeElement) || this.element.matches(":hover")) {
       this.hideLater();

@@ -1,5 +1,5 @@
 // How a display looks when its address says so: colors, a local font and a few shapes, but nothing else that a
-// stranger's link could ask for. Whatever makes no sense is ignored.
+// stranger's link could ask for. Invalid options are ignored.
 
 import { extremeOn, isTooClose, paletteOn } from "./contrast.js";
 import { page } from "../shared/page.js";
