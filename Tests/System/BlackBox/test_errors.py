@@ -475,7 +475,7 @@ async def test_a_reserved_opcode_closes(shared_server, connect):
 
 
 async def test_a_vanished_client_leaves_nothing_behind(server, connect, punctual):
-    """Clients that drop without goodbye do not disturb the others."""
+    """Clients that drop without a close frame do not disturb the others."""
     watcher = await connect(server)
     await watcher.subscribe("tea", interval=0.1)
     for _ in range(20):

@@ -243,7 +243,7 @@ async def test_a_stop_answers_what_came_before(server, connect):
 
 
 async def test_a_client_that_does_not_answer_delays_the_stop_but_little(server):
-    """A client that ignores the goodbye does not keep the process."""
+    """A client that does not answer the close frame does not keep the process."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as deaf:
         deaf.sendall(
             b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

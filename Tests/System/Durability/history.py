@@ -16,7 +16,7 @@ CAUSE_OF = {
 
 @dataclass
 class Request:
-    """One wish of a client; it is sent again after each kill that left it unanswered."""
+    """One request of a client; it is sent again after each kill that left it unanswered."""
 
     number: int
     client: int

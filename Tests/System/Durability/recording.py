@@ -48,11 +48,11 @@ class Call:
     number: int = 0
     inode: int = 0
     is_folder: bool = False
-    # Below the recorded folder; "" is the folder itself.
+    # The path below the recorded folder; "" is the folder itself.
     path: str = ""
     # The bytes that were written or sent.
     bytes: bytes = b""
-    # Where a rename or a link leads.
+    # The new path of a rename or a link.
     target: str = ""
 
     @property

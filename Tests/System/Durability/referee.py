@@ -240,7 +240,7 @@ class Referee:
             self.blame(f"{chosen} was done, and refused when it was sent again", timer, life.number, push.at)
 
     def check_repeated(self) -> None:
-        """Whoever was answered well in the end had it done: seen by all, or in the moment of a kill."""
+        """An accepted request was done: the change was seen by all, or came at the moment of a kill."""
         for request in self.history.requests:
             if not (request.was_repeated and request.is_accepted and request.timer) or request.done_to:
                 continue

@@ -146,7 +146,7 @@ def test_each_call_that_a_change_waits_for_may_fail(with_each_error, function):
 
 @contextlib.contextmanager
 def book_of_a_server(faults: Faults, changes: int = 0):
-    """A server, one who asks it, and a book of its answers that begins with so many changes; killed in the end."""
+    """A server, a client, and a book of the answers, which begins with `changes` changes; killed in the end."""
     server = faults.server().start()
     try:
         with Session(server) as session:

@@ -347,7 +347,7 @@ def tokened(server: Server):
 
 @pytest.mark.parametrize("gap", mostly_long("absent", "empty", "malformed"))
 def test_tokens_that_are_gone_for_a_moment_stay(server, gap):
-    """Who replaces the token file in two steps sends nobody away whose token stays."""
+    """Replacing the token file in two steps closes no connection whose token stays."""
     with tokened(server) as (session, file):
         contents = file.read_bytes()
         if gap == "absent":
@@ -364,7 +364,7 @@ def test_tokens_that_are_gone_for_a_moment_stay(server, gap):
 
 
 def test_tokens_that_are_gone_are_gone(server):
-    """The file of tokens is removed for good: whoever came with one is sent away."""
+    """The token file is removed for good: connections that used a token are closed."""
     with tokened(server) as (session, file):
         file.unlink()
 

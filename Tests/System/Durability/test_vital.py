@@ -185,7 +185,7 @@ def test_a_name_that_is_too_long_is_told(tmp_path):
 # Parts that can't be read
 
 def test_recent_requests_that_can_not_be_read_do_not_keep_the_timers(tmp_path, library):
-    """They are of the last minutes: kept aside, told, and the server goes on."""
+    """They cover the last minutes only: the file is moved to quarantine and logged, and the server starts."""
     data = tmp_path / "data"
     server = Server(data).start()
     with Session(server) as session:

@@ -397,7 +397,7 @@ class Sequences:
     # Steps
 
     def run(self, steps: int, until: float | None = None) -> None:
-        """Does so many steps, or as many as there is time for."""
+        """Does this many steps, or as many as there is time for."""
         while self.counts["steps"] < steps and (until is None or time.monotonic() < until):
             dice = self.random.random()
             if dice < 0.0005:

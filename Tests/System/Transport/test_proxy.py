@@ -26,7 +26,7 @@ def server():
     [
         ([], "127.0.0.1"),
         (["X-Forwarded-For: 203.0.113.9"], "203.0.113.9"),
-        # What stands to the left of the first stranger is that stranger's own word.
+        # What is left of the first untrusted address is only that client's claim.
         (["X-Forwarded-For: 127.0.0.1, 203.0.113.9"], "203.0.113.9"),
         (["X-Forwarded-For: 198.51.100.1, 203.0.113.9, 10.1.2.3"], "203.0.113.9"),
         (["X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 203.0.113.9,10.1.2.3,10.9.9.9"], "203.0.113.9"),

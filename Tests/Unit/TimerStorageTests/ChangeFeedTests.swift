@@ -19,7 +19,7 @@ private final class Told: Sendable {
   var all: [JSONFileStore.Change] { changes.withLock { $0 } }
   var hasEnded: Bool { isOver.withLock { $0 } }
 
-  /// Waits up to half a minute for so many changes.
+  /// Waits up to half a minute for this many changes.
   func wait(for count: Int) async throws -> [JSONFileStore.Change] {
     for _ in 0..<3000 where all.count < count { try await Task.sleep(for: .milliseconds(10)) }
     return all

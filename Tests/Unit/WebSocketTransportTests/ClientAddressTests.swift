@@ -38,7 +38,8 @@ import Testing
     #expect(ClientAddress.find(headers, peer: peer, trusted: []) == peer)
   }
 
-  // Each proxy appends the address that spoke to it; to the left of the first stranger is its own word.
+  // Each proxy appends the address that spoke to it; what is left of the first untrusted address is only that client's
+  // claim.
   @Test(arguments: [
     ("198.51.100.1", "198.51.100.1"), ("1.1.1.1, 198.51.100.1", "198.51.100.1"),
     ("198.51.100.1, 10.0.0.2", "198.51.100.1"),

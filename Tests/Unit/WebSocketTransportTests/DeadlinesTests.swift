@@ -4,7 +4,7 @@ import Testing
 @testable import WebSocketTransport
 
 @Suite struct `The deadlines of a loop` {
-  /// Of HTTP connections with these numbers, each due at its instant.
+  /// Deadlines of HTTP connections with these numbers, each due at its instant.
   private func deadlines(_ dues: [(number: UInt64, due: UInt64)]) -> Deadlines {
     var deadlines = Deadlines()
     for one in dues { deadlines.add(.httpTimeout(one.number), atMilliseconds: one.due) }

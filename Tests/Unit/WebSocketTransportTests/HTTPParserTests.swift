@@ -339,7 +339,7 @@ import Testing
   private let tooLongHead = Reading.refused(.headTooLong, status: 431)
   private let tooLongBody = Reading.refused(.bodyTooLong, status: 413)
 
-  /// A request whose head has so many bytes.
+  /// A request whose head has this size.
   private func head(ofBytes count: Int, _ fields: String = "") -> String {
     let start = "POST / HTTP/1.1\r\n\(fields)X: "
     return start + String(repeating: "y", count: count - start.utf8.count - 4) + "\r\n\r\n"

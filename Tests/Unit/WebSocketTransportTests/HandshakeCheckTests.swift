@@ -210,7 +210,7 @@ import Testing
     #expect(try accepted(good).handshake.headers["origin"] == "http://good.example")
   }
 
-  // Whoever asks wrongly learns nothing of who may come.
+  // A malformed handshake does not learn whether it would have been admitted.
   @Test func `is asked about only when it is none that is malformed`() throws {
     var options = TransportOptions()
     options.admission = { _ in HTTPResponse(status: 403) }

@@ -185,7 +185,7 @@ import Testing
 }
 
 @Suite struct `An outbox that fills up` {
-  /// Whether frames of so many bytes are too much for a bound of 100 bytes.
+  /// Whether frames of these sizes are too much for a limit of 100 bytes.
   private func exceedsLimit(
     lasting: [Int] = [], replaced: [Int] = [], tail: Int = 0, inRelay: Int = 0
   ) -> Bool {
