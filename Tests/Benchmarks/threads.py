@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What `--threads` gives: ticks over TLS and without it, to more clients than one thread can serve.
 
-    threads.py --server BINARY [--threads 1,2,4] [--rounds 5] [--seconds 5] [--clients 400] [--json FILE]
+    threads.py --server BINARY [--threads 1,2,4] [--rounds 5] [--seconds 5] [--clients 2000] [--json FILE]
 
-Ten timers tick at 0.1 s for every client, more than a core can encrypt: the server sends as fast as it can, and
-a slow connection gets the newest ticks. Told are the bytes that arrived a second and the server's CPU for each MB, as
-ratios to one thread of the same round.
+Forty timers tick at 0.1 s for every client, more than a core can encrypt: the server sends as fast as it can, and
+a slow connection gets the newest ticks. The figures are the bytes that arrive
+a second and the server's CPU for each MB, as ratios to one thread of the same round.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 import processes
 import programs
 
-TIMERS = 10
+TIMERS = 40
 
 
 def certificate(folder: Path) -> list[str]:
@@ -71,7 +71,7 @@ def measure(arguments, threads: int, is_secure: bool) -> dict:
         start_timers(arguments.server, folder)
         secure = certificate(Path(place)) if is_secure else []
         path = "/ws?interval=0.1" + "".join(f"&timer=t{number}" for number in range(TIMERS))
-        limits = ["--connections-per-address", "2000"]
+        limits = ["--connections-per-address", "20000"]
         with served(arguments.server, folder, "--threads", str(threads), *secure, *limits) as (server, port):
             crowd = processes.start(
                 [programs.program("tls_crowd"), port, arguments.clients, arguments.seconds, path,
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2,4", help="the counts to compare; the first is the measure")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--clients", type=int, default=400)
+    parser.add_argument("--clients", type=int, default=2000)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     counts = [int(word) for word in arguments.threads.split(",")]

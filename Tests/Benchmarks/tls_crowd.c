@@ -47,7 +47,7 @@ static int is_answered(const char *answer, int count) {
 
 // Opens one WebSocket; its session lives as long as the program.
 static int join(SSL_CTX *context, int port, const char *path) {
-  char request[512], answer[4096];
+  char request[4096], answer[4096];
   int count = snprintf(request, sizeof request,
                        "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                        "Sec-WebSocket-Key: b25lIG9mIG1hbnkgLi4uLg==\r\nSec-WebSocket-Version: 13\r\n\r\n",
