@@ -27,7 +27,8 @@ enum HelpText {
 
     threads
       --threads COUNT      event loops that share the connections, one thread each, 1 to 64; the timers
-                           stay on the main loop (default 1)
+                           stay on the main loop; worth it only over TLS, with more clients than one
+                           core can serve (default 1)
 
     TLS and proxies
       --tls-cert FILE      certificate chain in PEM; the port then accepts only TLS 1.2 and later, and
