@@ -22,6 +22,17 @@ extension ChangeCause {
   }
 }
 
+extension ChangeCause {
+  /// Puts crossings of zero on a clock that is ahead by `shift`.
+  mutating func shift(by shift: Seconds) {
+    guard case .ended(let crossings, let late) = self, shift != .zero else { return }
+    let moved = crossings.map {
+      ZeroCrossing(timer: $0.timer.shifted(by: shift), at: $0.at + shift)
+    }
+    self = .ended(moved, late: late)
+  }
+}
+
 extension Proposal {
   /// A change that another server has made.
   init(id: TimerID, after: SharedTimer?, _ cause: ChangeCause) {

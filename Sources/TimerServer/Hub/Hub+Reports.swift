@@ -6,6 +6,7 @@ import WebSocketTransport
 /// What becomes of a change: the store's report ends it.
 extension Hub {
   mutating func complete(_ report: StoreReport, _ turn: inout Turn) {
+    timerTable.pending.recordReport(on: report.ticket)
     switch report.outcome {
     case .made: publish(report, &turn)
     case .repeated(let first): answerAsFirst(report.ticket, first, &turn)
@@ -125,7 +126,7 @@ extension Hub {
       }
     }
     for waiter in change.waiters {
-      if let key = waiter.key { idempotencyCache.drop(key) }
+      if let key = waiter.key { idempotencyCache.drop(key, pendingAs: ticket) }
       refuse(
         waiter.tag, .storageFailed, timer: waiter.timer, to: waiter.requester, &turn)
     }

@@ -5,6 +5,8 @@ import TimerStorage
 /// The changes under way, from their submission to the report of the store.
 struct PendingChanges {
   private var changes: [UInt64: PendingChange] = [:]
+  /// The tickets of the changes under way, oldest first.
+  private(set) var tickets: [UInt64] = []
   private var lastTicket: UInt64 = 0
   /// The highest ticket that was reported: the store may forget failures before it.
   private(set) var lastReported: UInt64 = 0
@@ -14,11 +16,8 @@ struct PendingChanges {
   /// The number of requested changes.
   var requestedCount: Int { changes.count - internalCount }
 
-  /// The tickets of the changes under way, oldest first.
-  var tickets: [UInt64] { changes.keys.sorted() }
-
   /// The last ticket under way; nil when all changes are durable.
-  var last: UInt64? { changes.keys.max() }
+  var last: UInt64? { tickets.last }
 
   mutating func nextTicket() -> UInt64 {
     lastTicket += 1
@@ -31,12 +30,18 @@ struct PendingChanges {
     change.advance(to: .submitted)
     if change.isInternal { internalCount += 1 }
     changes[change.ticket] = change
+    tickets.append(change.ticket)
+  }
+
+  /// The store has reported on a change.
+  mutating func recordReport(on ticket: UInt64) {
+    lastReported = max(lastReported, ticket)
   }
 
   /// Ends a change; nil if that has happened already, together with one that it was built on.
   mutating func end(_ ticket: UInt64, as stage: ChangeStage) -> PendingChange? {
-    lastReported = max(lastReported, ticket)
     guard var change = changes.removeValue(forKey: ticket) else { return nil }
+    tickets.remove(at: index(of: ticket))
     if change.isInternal { internalCount -= 1 }
     change.advance(to: stage)
     return change
@@ -45,6 +50,7 @@ struct PendingChanges {
   /// Forgets all of them.
   mutating func removeAll() {
     changes = [:]
+    tickets = []
     internalCount = 0
     lastReported = lastTicket
   }
@@ -56,7 +62,7 @@ struct PendingChanges {
 
   /// The changes after this one, in their order.
   func changes(after ticket: UInt64) -> [PendingChange] {
-    changes.values.filter { $0.ticket > ticket }.sorted { $0.ticket < $1.ticket }
+    tickets[index(of: ticket + 1)...].compactMap { changes[$0] }
   }
 
   /// Moves the revisions of the changes under way by `shift`. `firsts` has the first revision of each timer that is
@@ -74,17 +80,32 @@ struct PendingChanges {
     }
   }
 
-  /// The last change of a timer.
-  func last(
-    of id: TimerID
-  ) -> (ticket: UInt64, proposal: Proposal, metadata: TimerTable.Metadata)? {
-    for ticket in tickets.reversed() {
-      guard let change = changes[ticket],
-        let index = change.proposals.firstIndex(where: { $0.id == id })
-      else { continue }
-      return (ticket, change.proposals[index], change.metadata[index])
+  /// The last change of each of these timers that has one, found in one pass.
+  func last(of ids: Set<TimerID>) -> [TimerID: TimerChangeUnderWay] {
+    var last: [TimerID: TimerChangeUnderWay] = [:]
+    for ticket in tickets.reversed() where last.count < ids.count {
+      guard let change = changes[ticket] else { continue }
+      for (proposal, metadata) in zip(change.proposals, change.metadata)
+      where ids.contains(proposal.id) && last[proposal.id] == nil {
+        last[proposal.id] = TimerChangeUnderWay(
+          ticket: ticket, proposal: proposal, metadata: metadata)
+      }
     }
-    return nil
+    return last
+  }
+
+  /// The index of a ticket, or of the first one after it.
+  private func index(of ticket: UInt64) -> Int {
+    var range = tickets.indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if tickets[middle] < ticket {
+        range = middle + 1..<range.upperBound
+      } else {
+        range = range.lowerBound..<middle
+      }
+    }
+    return range.lowerBound
   }
 
   /// Changes what every change of a timer carries beside its state.
@@ -97,4 +118,11 @@ struct PendingChanges {
       changes[ticket]?.metadata[index] = metadata
     }
   }
+}
+
+/// The part of a change under way that is about one timer.
+struct TimerChangeUnderWay {
+  let ticket: UInt64
+  let proposal: Proposal
+  let metadata: TimerTable.Metadata
 }

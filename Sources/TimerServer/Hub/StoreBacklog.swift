@@ -7,21 +7,26 @@ import TimerStorage
 struct StoreBacklog {
   private var events = Queue<StoreEvent>()
 
-  /// The number of reports that the hub handles at once.
+  /// The number of reports, or of changes by other servers, that the hub handles at once.
   static let reportsMax = 8
 
   var isEmpty: Bool { events.isEmpty }
 
   mutating func append(_ more: [StoreEvent]) {
     for event in more {
-      guard case .reported(let reports) = event else {
-        events.append(event)
-        continue
+      switch event {
+      case .reported(let reports):
+        for piece in Self.pieces(of: reports) { events.append(.reported(piece)) }
+      case .changed(let changes):
+        for piece in Self.pieces(of: changes) { events.append(.changed(piece)) }
+      case .external, .behind, .writable, .restored: events.append(event)
       }
-      for start in stride(from: 0, to: reports.count, by: Self.reportsMax) {
-        let end = min(start + Self.reportsMax, reports.count)
-        events.append(.reported(Array(reports[start..<end])))
-      }
+    }
+  }
+
+  private static func pieces<Element>(of all: [Element]) -> [[Element]] {
+    stride(from: 0, to: all.count, by: reportsMax).map { start in
+      Array(all[start..<min(start + reportsMax, all.count)])
     }
   }
 

@@ -27,6 +27,11 @@ extension TimerTable {
     record.moved(to: clock.reading(at: now), by: earlierClocks)
   }
 
+  /// How far instants of a record move when they are put on the clock of this process.
+  func shift(of record: TimerRecord, at now: Instant) -> Seconds {
+    record.clock.shift(to: clock.reading(at: now), by: earlierClocks)
+  }
+
   /// True if the disk has another offset of the wall clock.
   var isClockDue: Bool { storedWallOffset != clock.wallOffset }
 

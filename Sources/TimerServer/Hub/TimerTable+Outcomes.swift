@@ -83,16 +83,19 @@ extension TimerTable {
       if let change = pending.end(later.ticket, as: .overtaken) { withdrawn.append(change) }
     }
     let tickets = Set(withdrawn.map(\.ticket))
-    for id in ids { restoreRemaining(id, without: tickets) }
+    let remaining = pending.last(of: ids)
+    for id in ids { restore(id, to: remaining[id], without: tickets) }
     return withdrawn
   }
 
   /// The latest state is that of the last change that is still under way, or the durable one.
-  private mutating func restoreRemaining(_ id: TimerID, without withdrawn: Set<UInt64>) {
+  private mutating func restore(
+    _ id: TimerID, to change: TimerChangeUnderWay?, without withdrawn: Set<UInt64>
+  ) {
     guard var slot = slots[id] else { return }
     if slot.crossingTicket.map(withdrawn.contains) == true { slot.crossingTicket = nil }
     slot.restoreDurable()
-    if let change = pending.last(of: id) {
+    if let change {
       slot.ticket = change.ticket
       slot.latest = change.proposal.after
       slot.latestMetadata = change.metadata
@@ -104,23 +107,27 @@ extension TimerTable {
   mutating func merge(_ change: RemoteChange, at now: Instant) -> [Proposal] {
     revisions.raise(to: change.revision)
     publishedRevision = max(publishedRevision, change.revision)
-    let records = change.timers.map { (id: $0.key, record: $0.value.map { moved($0, at: now) }) }
-    return records.sorted { $0.record?.timer.revision ?? .max < $1.record?.timer.revision ?? .max }
-      .compactMap { merge($0.record, of: $0.id, change) }
+    return change.timers.sorted {
+      $0.value?.timer.revision ?? .max < $1.value?.timer.revision ?? .max
+    }.compactMap { merge($0.value, of: $0.key, change, at: now) }
   }
 
   private mutating func merge(
-    _ record: TimerRecord?, of id: TimerID, _ change: RemoteChange
+    _ theirs: TimerRecord?, of id: TimerID, _ change: RemoteChange, at now: Instant
   ) -> Proposal? {
     var slot = slots[id] ?? Slot()
+    let record = theirs.map { moved($0, at: now) }
     slot.durable = record?.timer
     slot.durableMetadata = record.map(Metadata.init) ?? Metadata()
     let cause = change.causes[id]
     if cause != nil { slot.durableStamp = record == nil ? nil : change.stamp }
     if slot.ticket == nil { slot.restoreDurable() }
     store(slot, of: id)
-    guard let cause else { return nil }
-    let proposal = Proposal(id: id, after: record?.timer, cause)
+    guard var cause else { return nil }
+    if let theirs { cause.shift(by: shift(of: theirs, at: now)) }
+    var proposal = Proposal(id: id, after: record?.timer, cause)
+    let ends = record?.ends.suffix(proposal.crossings.count) ?? []
+    proposal.isDelivered = ends.allSatisfy(\.isDelivered)
     if let end = proposal.crossings.last?.timer { recentEnds.append(end.revision, of: id) }
     return proposal
   }

@@ -81,7 +81,7 @@ struct TimerTable {
 
   /// The change that a timer's latest state comes from; nil where there is no timer.
   func latestStamp(of slot: Slot) -> ChangeStamp? {
-    slot.ticket.map(stamp) ?? slot.durableStamp
+    slot.latest == nil ? nil : slot.ticket.map(stamp) ?? slot.durableStamp
   }
 
   /// The durable timers, sorted by name.

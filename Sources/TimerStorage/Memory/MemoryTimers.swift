@@ -32,6 +32,8 @@ struct MemoryTimers {
     /// The number of changes in the history that this server has handled.
     var position = 0
     var failed: [UInt64: StorageTrouble] = [:]
+    /// Changes that were not made since others came first.
+    var overtaken: Set<UInt64> = []
   }
 
   /// An answer to one server.
@@ -73,6 +75,7 @@ struct MemoryTimers {
     exchange.changes = history[view.position...].filter { $0.stamp.server != server }
     let acknowledged = changes.map(\.reported).max() ?? 0
     view.failed = view.failed.filter { $0.key > acknowledged }
+    view.overtaken = view.overtaken.filter { $0 > acknowledged }
     for change in changes {
       if let obstacle = obstacle(to: change, &view, trouble) {
         exchange.reports.append(StoreReport(ticket: change.ticket, outcome: obstacle))
@@ -97,9 +100,13 @@ struct MemoryTimers {
       return .failed(trouble)
     }
     guard isShared else { return nil }
-    if let first = first(of: change) { return .repeated(first) }
-    let isNext = change.timers.keys.allSatisfy { stamps[$0] == change.expected[$0] }
-    return isNext ? nil : .overtaken
+    let first = first(of: change)
+    let isNext =
+      view.overtaken.isDisjoint(with: change.bases)
+      && change.timers.keys.allSatisfy { stamps[$0] == change.expected[$0] }
+    guard first != nil || !isNext else { return nil }
+    view.overtaken.insert(change.ticket)
+    return first.map { .repeated($0) } ?? .overtaken
   }
 
   /// The change that was made for the same request before.

@@ -7,13 +7,15 @@ public struct StoredChange: Hashable, Sendable {
   public var timers: [TimerID: TimerRecord?]
   /// The server's record, if it changes too.
   public let server: ServerRecord?
-  /// The tickets of the changes that this one builds on, as far as they were under way.
+  /// The tickets of the changes that this one builds on, as far as they were under way. It fails where one of them
+  /// failed, and is overtaken where one of them was not made for another reason.
   public let bases: Set<UInt64>
   /// The highest ticket whose report was handled by the time of this change: nothing depends on earlier failures.
   public let reported: UInt64
   /// The clocks' readings when the change was decided.
   public let clock: ClockReading?
-  /// The change that each timer came from when this one was decided; none: there was no such timer.
+  /// The change that each timer came from when this one was decided; none: there was no such timer, or it was to be
+  /// removed by one of `bases`.
   public var expected: [TimerID: ChangeStamp] = [:]
   /// The revisions that the server gave. nil: nothing that a client sees is changed.
   public var revisions: ClosedRange<Int>?

@@ -2,7 +2,8 @@
 ///
 /// The server decides and submits; the store answers each change with an event. Events go to the closure that the
 /// store was made with, on a thread of the store's own, in this order: reports in the order of their tickets, and
-/// each after all changes by other servers that the store put before it. So revisions rise from event to event.
+/// each after all changes by other servers that the store put before it. So revisions rise from event to event. Until
+/// `load` has returned, events may come on the caller's thread. The closure must not call the store.
 public protocol TimerStore: AnyObject, Sendable {
   /// Reads everything that is stored; called once, before all else.
   func load() throws(StoreFailure) -> StoreContents

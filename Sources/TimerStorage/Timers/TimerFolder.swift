@@ -28,20 +28,6 @@ public struct TimerFolder {
 
   public typealias Contents = StoreContents
 
-  /// The server's record in its file, and those in the log since, as far as they can be read.
-  private static func servers(
-    in folder: inout JSONFolder, _ steps: [FolderStep]
-  ) -> [ServerRecord] {
-    let inFile = try? folder.read(ServerRecord.fileName)
-    let first = inFile.flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
-    return ([first] + steps.map(serverRecord)).compactMap(\.self)
-  }
-
-  private static func serverRecord(in step: FolderStep) -> ServerRecord? {
-    step.changes.first { $0.fileName == ServerRecord.fileName }?.contents
-      .flatMap { try? JSONDecoder().decode(ServerRecord.self, from: $0) }
-  }
-
   public var path: String { folder.path }
   var lockPath: String { folder.inside + "/lock" }
   var historyPath: String { folder.inside + "/history" }

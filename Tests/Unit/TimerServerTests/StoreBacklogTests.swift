@@ -31,6 +31,20 @@ import TimerStorage
     #expect(pieces.flatMap(\.self) == Array(1...22))
   }
 
+  @Test func `is handled in small batches of other servers' changes, too`() {
+    var backlog = StoreBacklog()
+    let changes = (1...20).map {
+      RemoteChange(
+        stamp: ChangeStamp(server: "a", ticket: UInt64($0)), revision: $0, timers: [:])
+    }
+
+    backlog.append([.changed(changes)])
+    var pieces: [[Int]] = []
+    while case .changed(let piece)? = backlog.popFirst() { pieces.append(piece.map(\.revision)) }
+
+    #expect(pieces == [Array(1...8), Array(9...16), Array(17...20)])
+  }
+
   @Test func `is handled before later events`() {
     var backlog = StoreBacklog()
     backlog.append([stored(1...20)])
