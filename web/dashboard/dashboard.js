@@ -41,9 +41,10 @@ define({
   "finishMany.none": "No timer is running. There is nothing to finish."
 });
 
-const REORDER_EVERY = 5000; // milliseconds, like the two below
+const REORDER_EVERY = 5000; // milliseconds, like the three below
 const LONGEST_PRESS = 3000; // holding a button longer is no press
 const CLICK_WITHIN = 300; // after the finger is lifted
+const KEEP_AFTER = 200; // Safari refuses more than a hundred changes of the history in half a minute
 const STEPS = { add: 60, subtract: -60 }; // seconds
 
 const main = document.getElementById("view");
@@ -55,6 +56,8 @@ let placeholder = null;
 let list = null;
 let search = "";
 let started = null; // the name of a timer that was started here: it is shown, whatever the search finds
+let touches = 0; // how often a person has touched, typed or scrolled
+let keeping = null; // the timeout after which the place is kept
 let scrollY = 0; // to which to scroll once all cards are there
 let isRefreshing = false; // a refresh is due at the end of this task
 let isPressed = false;
@@ -73,7 +76,7 @@ function start() {
     find("#undo").setAttribute("aria-disabled", String(!report.canUndo));
   });
   placeholder = new Placeholder(find("#placeholder"), session, clearSearch);
-  setUpNewTimer(find("#new-timer"), session, commands, reveal);
+  setUpNewTimer(find("#new-timer"), session, commands, revealing);
   setUpTools();
   restorePlace();
   listenToKeys(bindings);
@@ -85,6 +88,9 @@ function start() {
   list.addEventListener("focusin", (event) => { lastPressed = nameAt(event.target); });
   list.addEventListener("pointerdown", () => { holdStill(LONGEST_PRESS); });
   ["pointerup", "pointercancel"].forEach((type) => { document.addEventListener(type, endPress); });
+  ["pointerdown", "keydown", "wheel", "scroll"].forEach((type) => {
+    document.addEventListener(type, () => { touches += 1; }, { capture: true, passive: true });
+  });
   setInterval(reorder, REORDER_EVERY);
   refresh();
   session.start();
@@ -94,8 +100,8 @@ function setUpTools() {
   find("#search").addEventListener("input", (event) => {
     search = event.target.value;
     started = null;
-    keepPlace();
     arrange();
+    keepPlaceSoon();
     announce(search === "" ? "" : t("dashboard.found", { n: shownCards().length }));
   });
   find("#sort").value = setting("sort", "name");
@@ -206,13 +212,21 @@ function isFound(state) {
   return matches(state, search) || state.timer === started;
 }
 
-// A timer that was started here must not be out of sight.
-function reveal(name) {
-  started = name;
-  arrange();
-  if (isShown(name)) {
-    cards.get(name).card.element.scrollIntoView({ block: "nearest" });
-  }
+// A timer that was started here must not be out of sight. To be called when it is started; returns a function for when
+// the answer has come. By then the person may have gone on: then nothing moves, and the toast reports the start.
+function revealing() {
+  const before = touches;
+  return (name) => {
+    started = name;
+    if (isPressed) {
+      refresh();
+      return;
+    }
+    arrange();
+    if (touches === before && isShown(name)) {
+      cards.get(name).card.element.scrollIntoView({ block: "nearest" });
+    }
+  };
 }
 
 // No card moves away from under a finger.
@@ -325,26 +339,32 @@ function useLayout(layout) {
 // The search and the place on the page stay with the entry in the browser's history: a page that has a socket is
 // loaded again after Back.
 function keepPlace() {
-  history.replaceState(Object.assign({}, history.state, { search, scrollY: window.scrollY }), "");
+  clearTimeout(keeping);
+  try {
+    history.replaceState(Object.assign({}, history.state, { search, scrollY: window.scrollY }), "");
+  } catch (error) {
+    // The browser has had enough of them. The next one serves.
+  }
+}
+
+function keepPlaceSoon() {
+  clearTimeout(keeping);
+  keeping = setTimeout(keepPlace, KEEP_AFTER);
 }
 
 function restorePlace() {
   const kept = history.state || {};
-  let scrolling = null;
   history.scrollRestoration = "manual";
   find("#search").value = search = kept.search || "";
   scrollY = kept.scrollY || 0;
   window.addEventListener("pagehide", keepPlace);
-  window.addEventListener("scroll", () => {
-    clearTimeout(scrolling);
-    scrolling = setTimeout(() => { keepPlace(); }, 200);
-  }, { passive: true });
+  window.addEventListener("scroll", keepPlaceSoon, { passive: true });
 }
 
 function clearSearch() {
   find("#search").value = search = "";
-  keepPlace();
   arrange();
+  keepPlaceSoon();
   find("#search").focus();
 }
 

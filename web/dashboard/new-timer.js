@@ -30,8 +30,9 @@ define({
 
 const NAME_BYTES = 128;
 
-// `commands` sends the start; `started(name)` is called when it has come about.
-export function setUpNewTimer(form, session, commands, started) {
+// `commands` sends the start. `starting()` is called then, and returns a function that is called with the timer's name
+// when it has come about.
+export function setUpNewTimer(form, session, commands, starting) {
   const elements = form.elements;
   elements.duration.placeholder = "5m · 1:30:00 · " + t("new.untilExample");
   elements.name.placeholder = t("new.nameExample");
@@ -89,6 +90,7 @@ export function setUpNewTimer(form, session, commands, started) {
   }
 
   function send(name, fields, press, clear) {
+    const started = starting();
     return commands.change("start", name, fields, press).then(() => {
       if (clear !== undefined) {
         clear();
