@@ -26,6 +26,7 @@ class ProgressRing {
     ring.setAttribute("class", "ring");
     ring.setAttribute("viewBox", "0 0 100 100");
     ring.setAttribute("aria-hidden", "true");
+    ring.appendChild(circle("edge"));
     ring.appendChild(circle("whole"));
     this.left = ring.appendChild(circle("left"));
     element.appendChild(ring);
@@ -55,12 +56,12 @@ if (["sync", "sound", "speech"].some(isOn)) {
   openControls();
 }
 
-// Everything follows the ground. A color for the ink alone gets a ground on which it can be read.
+// Everything follows the ground. A color for the ink alone fixes the ground too, at one on which it can be read: the
+// usual ground may turn dark or light at any time.
 function setColors() {
   const asked = colorOf(page.options.get("background"));
   const ink = colorOf(page.options.get("color"));
-  const isUnreadable = asked === null && ink !== null && isTooClose(bytesOf(ink), bytesOf(usualGround()));
-  const ground = isUnreadable ? toCSS(extremeOn(bytesOf(ink))) : asked;
+  const ground = asked === null && ink !== null ? groundFor(ink) : asked;
   if (ground !== null) {
     root.style.setProperty("--ground", ground);
     setPalette(bytesOf(ground), ink);
@@ -70,8 +71,9 @@ function setColors() {
   }
 }
 
-function usualGround() {
-  return getComputedStyle(root).getPropertyValue("--ground").trim();
+function groundFor(ink) {
+  const usual = getComputedStyle(root).getPropertyValue("--ground").trim();
+  return isTooClose(bytesOf(ink), bytesOf(usual)) ? toCSS(extremeOn(bytesOf(ink))) : usual;
 }
 
 // What is behind a ground that can be seen through is unknown: text is light, or as the ground wants it, and outlined.
@@ -94,10 +96,19 @@ function setPalette(color, ink) {
   }
 }
 
-// [red, green, blue, alpha] as they are painted, from 0 to 255.
+// [red, green, blue, alpha], from 0 to 255. A canvas writes most colors as #rrggbb or rgba(…). It has to paint the
+// others, which a browser that guards against fingerprints falsifies.
 function bytesOf(color) {
   const pen = document.createElement("canvas").getContext("2d");
   pen.fillStyle = color;
+  const opaque = /^#(..)(..)(..)$/.exec(pen.fillStyle);
+  const clear = /^rgba\((\d+), (\d+), (\d+), ([\d.]+)\)$/.exec(pen.fillStyle);
+  if (opaque !== null) {
+    return opaque.slice(1).map((digits) => parseInt(digits, 16)).concat(255);
+  }
+  if (clear !== null) {
+    return clear.slice(1, 4).map(Number).concat(Math.round(255 * clear[4]));
+  }
   pen.fillRect(0, 0, 1, 1);
   return Array.from(pen.getImageData(0, 0, 1, 1).data);
 }

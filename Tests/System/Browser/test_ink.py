@@ -64,6 +64,47 @@ def test_ink_follows_the_ground(new_page, web_files, scripted, query, scheme):
     assert contrast(channels(colour_of(page, "#clock")), corner(page)) >= ENOUGH - 0.05
 
 
+@pytest.mark.parametrize("color, scheme, other", [("ffffff", "dark", "light"), ("000000", "light", "dark")])
+def test_a_color_stays_legible_when_the_scheme_changes(new_page, web_files, scripted, color, scheme, other):
+    scripted.states = [state(**RUNNING)]
+    page = new_page()
+    page.emulate_media(color_scheme=scheme)
+    page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
+    page.goto(web_files + "/?timer=kitchen&clock=1&color=" + color)
+    expect(digits(page)).not_to_be_empty()
+    expect(page.locator("#clock")).not_to_be_empty()
+
+    page.emulate_media(color_scheme=other)
+
+    for part in ("h1", "#clock", ".digits"):
+        assert contrast(channels(colour_of(page, part)), corner(page)) >= ENOUGH - 0.05, part
+
+
+def test_ink_needs_no_pixel_of_a_canvas(visit, scripted):
+    """Browsers that guard against fingerprints falsify pixels."""
+    scripted.states = [state(**RUNNING)]
+    page = visit("?timer=kitchen&background=0a0a0a", init_script="""
+        CanvasRenderingContext2D.prototype.getImageData = () => ({ data: [250, 240, 250, 255] });
+    """)
+    expect(digits(page)).not_to_be_empty()
+
+    assert contrast(channels(colour_of(page, "h1")), (10, 10, 10)) >= ENOUGH
+
+
+def test_a_ring_is_outlined_without_a_filter(visit, scripted):
+    scripted.states = [state(**RUNNING)]
+    page = visit("?timer=kitchen&progress=ring&background=transparent")
+    expect(page.locator(".ring")).to_be_visible()
+
+    styles = page.evaluate("""['.ring', '.ring .edge'].map((part) => {
+        const { filter, stroke } = getComputedStyle(document.querySelector(part));
+        return [filter, stroke];
+    })""")
+    assert [filter for filter, _ in styles] == ["none", "none"]
+    assert channels(styles[1][1]) == channels(page.evaluate(
+        "getComputedStyle(document.body).getPropertyValue('--outline').trim()"))
+
+
 @pytest.mark.parametrize("query, picture", [
     ("transparent", "white"), ("rgb(255+255+255+/+70%25)", "black"), ("808080", "none"),
 ])
