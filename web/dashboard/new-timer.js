@@ -1,10 +1,10 @@
 // The form that starts a timer: by what a person types, or by one press on a preset.
 
 import { confirm } from "../dialogs/dialog.js";
-import { parseDuration } from "../shared/duration.js";
+import { isUntil, parseDuration } from "../shared/duration.js";
 import { define, t } from "../languages/language.js";
 import { pressedAt, pressFields, serverInstant } from "../shared/press.js";
-import { setText } from "../shared/shell.js";
+import { announce, setText } from "../shared/shell.js";
 import { isActive } from "../shared/timer.js";
 import { limited, PRESET_MINUTES, settingsOf } from "../shared/timer-settings.js";
 
@@ -29,14 +29,22 @@ define({
 });
 
 const NAME_BYTES = 128;
+const ANNOUNCE_AFTER = 1000; // milliseconds without a key
 
 // `commands` sends the start. `starting()` is called then, and returns a function that is called with the timer's name
 // when it has come about.
 export function setUpNewTimer(form, session, commands, starting) {
   const elements = form.elements;
+  const reading = form.querySelector("#duration-reading");
   elements.duration.placeholder = "5m · 1:30:00 · " + t("new.untilExample");
   elements.name.placeholder = t("new.nameExample");
-  elements.duration.addEventListener("input", showReading);
+  let announcing = null;
+  elements.duration.addEventListener("input", () => {
+    showReading();
+    clearTimeout(announcing);
+    announcing = setTimeout(announceReading, ANNOUNCE_AFTER);
+  });
+  session.on("beat", showReading);
   PRESET_MINUTES.forEach((minutes) => { addPreset(t("preset.minutes", { n: minutes }), { duration: minutes * 60 }); });
   addPreset(t("preset.stopwatch"), { type: "stopwatch" });
   form.addEventListener("submit", (event) => {
@@ -118,15 +126,24 @@ export function setUpNewTimer(form, session, commands, starting) {
     };
   }
 
-  // What the duration means: 25 are seconds, which not everybody means.
+  // What the duration means: 25 are seconds, which not everybody means. What is left until a time of day changes with
+  // each second.
   function showReading() {
+    const typed = elements.duration.value;
     let seconds = null;
     try {
-      seconds = parseDuration(elements.duration.value, session.wallTime(session.now()));
+      seconds = typed === "" ? null : parseDuration(typed, session.wallTime(session.now()));
     } catch (error) {
       // It may be half typed.
     }
-    setText(form.querySelector("#duration-reading"), seconds === null ? "" : "= " + inWords(seconds));
+    const shown = isUntil(typed) ? Math.ceil(seconds) : seconds;
+    setText(reading, seconds === null ? "" : "= " + inWords(shown));
+  }
+
+  function announceReading() {
+    if (reading.textContent !== "") {
+      announce(reading.textContent);
+    }
   }
 
   function showMessage(words) {

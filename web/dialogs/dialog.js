@@ -49,17 +49,15 @@ export function copyOf(id) {
 // options: `title`, `template` (its id without "dialog-"), and `closed()` if wanted. Returns {find, close, frame}.
 export function openDialog({ title, template, closed }) {
   closeDialog();
-  let isTyped = false;
   const frame = copyOf("dialog").firstElementChild;
   frame.querySelector("h2").textContent = title;
   frame.querySelector(".dialog").classList.add(template);
   frame.querySelector(".content").appendChild(copyOf("dialog-" + template));
   frame.querySelector(".close").addEventListener("click", closeDialog);
-  frame.addEventListener("input", () => { isTyped = true; });
   frame.addEventListener("mousedown", (event) => {
     if (event.target === frame) {
       event.preventDefault();
-      if (!isTyped) { // a slip of the finger would lose it
+      if (!holdsText(frame)) { // a slip of the finger would lose it
         closeDialog();
       }
     }
@@ -126,6 +124,12 @@ export function confirm(options) {
 }
 
 // — inside —
+
+// What somebody has typed and not sent. A field's text from before is its default.
+function holdsText(frame) {
+  return Array.from(frame.querySelectorAll("textarea, input:not([type=checkbox]):not([readonly])"))
+    .some((field) => field.getClientRects().length > 0 && field.value.trim() !== field.defaultValue.trim());
+}
 
 // Returns a function for the selected values.
 function fillChoices(dialog, options, yes) {

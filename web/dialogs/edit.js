@@ -17,7 +17,10 @@ export function openEdit(timer, session, commands) {
   const dialog = openDialog({ title: t("edit.title", { name: titleOf(seen, timer) }), template: "edit" });
   const form = dialog.find("form");
   const shown = fieldsOf(seen);
-  Object.keys(shown).forEach((name) => { form.elements[name].value = shown[name]; });
+  Object.keys(shown).forEach((name) => {
+    form.elements[name].value = shown[name];
+    form.elements[name].defaultValue = shown[name];
+  });
   form.elements.atZero.parentElement.hidden = isStopwatch;
   form.elements.warnings.parentElement.hidden = isStopwatch;
   dialog.find(".no").addEventListener("click", closeDialog);

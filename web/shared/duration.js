@@ -41,10 +41,15 @@ export function parseDuration(typed, now) {
   return checked(firstOf([readNumber, readColons, readUnits], text), typed);
 }
 
+// Whether it is the time left until a time of day, which changes as time passes.
+export function isUntil(typed) {
+  return UNTIL.test(normalized(typed));
+}
+
 // "5m, 1m, 10s": durations between commas. A decimal comma is therefore not understood.
 export function parseWarnings(typed) {
   return typed.split(/[,;،]/).map((part) => {
-    return UNTIL.test(normalized(part)) ? refuse("duration.bad", { typed: part.trim() }) : parseDuration(part, 0);
+    return isUntil(part) ? refuse("duration.bad", { typed: part.trim() }) : parseDuration(part, 0);
   }).filter((seconds) => seconds !== null);
 }
 

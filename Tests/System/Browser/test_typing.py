@@ -1,9 +1,12 @@
 """What a person has typed belongs to the timer that they meant, and is lost neither by a slip nor by a name."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from person import choose, digits, make, shows
+from scripted_server import hold, let_pass
 
 
 def fill(page, **fields):
@@ -68,6 +71,44 @@ def test_it_says_what_a_duration_means(server, open_page):
     expect(reading).to_have_text("= 1 د 30 ث")
 
 
+def test_the_time_until_a_time_of_day_goes_on_in_whole_seconds(visit):
+    page = visit(hand_turned=True)
+    hold(page)
+    page.locator("#duration").fill("until 20:30")
+    reading = page.locator("#duration-reading")
+    expect(reading).to_have_text(re.compile(r"^=( \d+ (h|min|s))+$"))
+    before = seconds_in(reading)
+
+    let_pass(page, 90)
+
+    expect(reading).to_have_text(re.compile(r"^=( \d+ (h|min|s))+$"))
+    assert (before - seconds_in(reading)) % 86_400 in (89, 90, 91)
+
+
+def seconds_in(reading):
+    units = {"h": 3600, "min": 60, "s": 1}
+    return sum(int(n) * units[unit] for n, unit in re.findall(r"(\d+) (h|min|s)", reading.text_content()))
+
+
+def test_what_a_duration_means_is_announced_once(visit):
+    page = visit(hand_turned=True)
+    hold(page)
+    page.evaluate("""() => {
+        window.heard = [];
+        const announcer = document.getElementById("announcer");
+        new MutationObserver(() => { heard.push(announcer.textContent); })
+            .observe(announcer, { childList: true, characterData: true, subtree: true });
+    }""")
+    for key in "1:30:00":
+        page.locator("#duration").press(key)
+    let_pass(page, 0.5)
+    assert page.evaluate("heard") == []
+    let_pass(page, 2)
+
+    assert page.evaluate("heard") == ["= 1 h 30 min"]
+    expect(page.locator("#duration-reading")).to_have_attribute("aria-live", "off")
+
+
 def test_a_slip_beside_a_dialog_loses_no_message(server, script, open_page):
     script.do("start", timer="kitchen", duration=600)
     page = open_page(server.page())
@@ -81,3 +122,30 @@ def test_a_slip_beside_a_dialog_loses_no_message(server, script, open_page):
     choose(page, "kitchen", "Message, flash, blackout")
     page.mouse.click(5, 5)
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_click_beside_a_dialog_closes_it_when_nothing_would_be_lost(server, script, open_page):
+    script.do("start", timer="kitchen", duration=600, title="Pasta")
+    page = open_page(server.page())
+    expect(digits(page, "kitchen")).not_to_be_empty()
+    dialog = page.get_by_role("dialog")
+
+    def click_beside(is_closed):
+        page.mouse.click(5, 5)
+        expect(dialog).to_have_count(0 if is_closed else 1)
+
+    page.locator("#help").click()
+    dialog.get_by_label("Use single-key shortcuts").click()
+    click_beside(is_closed=True)
+
+    choose(page, "kitchen", "Message, flash, blackout")
+    dialog.get_by_label("Message", exact=True).fill("Please come to an end")
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_label("Message", exact=True)).to_have_value("")
+    click_beside(is_closed=True)
+
+    choose(page, "kitchen", "Edit settings")
+    dialog.get_by_label("Title").fill("Rice")
+    click_beside(is_closed=False)
+    dialog.get_by_label("Title").fill("Pasta")
+    click_beside(is_closed=True)
