@@ -85,6 +85,26 @@ def test_what_is_newer_is_found_out(newer, tmp_path):
 # — without a network —
 
 
+# Properties that Chromium 85, Safari 13.1 or Firefox 78 lacks and without which a page looks broken.
+NEWER_CSS = re.compile(
+    r"(?<![\w-])(inset(-\w+)*|border-(start|end)-(start|end)-radius|(margin|padding)-(inline|block)|aspect-ratio"
+    r"|translate|rotate|scale|text-wrap|(row-|column-)?gap)\s*:"
+    r"|:(is|where|has|focus-visible)\((?!\))|(?<![\w-])(min|max|clamp|color-mix)\(|@(layer|container|supports)")
+
+
+@pytest.mark.parametrize("path", sorted(WEB.rglob("*.css")), ids=lambda path: path.relative_to(WEB).as_posix())
+def test_every_style_sheet_is_of_2020(path):
+    assert [found.group() for found in NEWER_CSS.finditer(path.read_text())] == []
+
+
+@pytest.mark.parametrize("newer", [
+    "a { inset: 0 }", "a { inset-inline-end: 0 }", "a { border-start-end-radius: 1px }", "a { margin-inline: 0 }",
+    "a { display: flex; gap: 1rem }", "a { aspect-ratio: 1 }", "a { width: min(1rem, 2vw) }", "a:is(b, c) { top: 0 }",
+])
+def test_what_is_newer_in_a_style_sheet_is_found_out(newer):
+    assert NEWER_CSS.search(newer)
+
+
 def install(page):
     """What the page does by itself after ten seconds."""
     page.evaluate("navigator.serviceWorker.register('sw.js').then(() => navigator.serviceWorker.ready)")
