@@ -11,6 +11,7 @@ import { titleOf } from "../shared/timer.js";
 import { TimerView } from "./timer-view.js";
 
 const TOUCHES = ["pointermove", "pointerdown", "touchstart", "keydown", "focusin"];
+const LEAST_URGENT = ["display/announcements.js", "display/tab-icon.js"];
 
 define({
   "display.controls": "Controls", "display.time": "Time of {name}", "display.waiting": "Waiting to start",
@@ -43,9 +44,18 @@ function follow() {
   views.forEach((view) => { session.watch(view.name, (state, shown) => { show(view, state, shown); }); });
   session.start();
   keepAwake();
-  setTimeout(addModule, 3000, "display/announcements.js"); // the least urgent parts
-  setTimeout(addModule, 3000, "display/tab-icon.js");
+  setTimeout(() => { LEAST_URGENT.forEach(addWithPatience); }, 3000);
   setTimeout(openControls, 10000);
+}
+
+// A part that failed to load is tried again when the connection changes.
+function addWithPatience(path) {
+  addModule(path).catch(() => {
+    const stop = session.on("link", () => {
+      stop();
+      addWithPatience(path);
+    });
+  });
 }
 
 function show(view, state, shown) {

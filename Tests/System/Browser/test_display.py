@@ -59,6 +59,23 @@ def show(scripted, visit, query="", init_script=None, hand_turned=False, **field
     return page
 
 
+@pytest.mark.parametrize("part", ["announcements", "tab-icon"])
+def test_a_part_that_failed_to_load_is_tried_again_with_the_connection(new_page, scripted, web_files, part):
+    scripted.states = [state(**RUNNING)]
+    page = new_page(is_alone=True)
+    tries = []
+
+    def load(route):
+        tries.append(route.request.url)
+        return route.abort() if len(tries) == 1 else route.continue_()
+
+    page.route(f"**/display/{part}.js*", load)
+    page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
+    page.goto(web_files + "/?timer=kitchen")
+    wait_until(page, lambda: len(tries) == 1)
+    wait_until(page, lambda: page.evaluate("document.dispatchEvent(new Event('resume'))") and len(tries) == 2)
+
+
 @pytest.mark.parametrize("elapsed, level", [(0, "calm"), (240, "warning"), (291, "urgent"), (301, "overtime")])
 def test_colours_tell_how_far_it_is(visit, scripted, elapsed, level):
     page = show(scripted, visit, warnings=[60, 10], elapsedTime=elapsed, status="paused")
