@@ -1,6 +1,7 @@
 // The remote control of one timer, for a thumb.
 
 import { ACTIONS, openActions, whyUseless } from "../dialogs/actions.js";
+import { isFinal } from "../dialogs/ask.js";
 import { Commands } from "../shared/commands.js";
 import { ControlSession } from "../shared/control-session.js";
 import { prepareDialogs } from "../dialogs/dialog.js";
@@ -174,7 +175,13 @@ function hearTimer({ state, cause }) {
 // — presses —
 
 function pressPrimary(event) {
-  press(primaryCommand(session.state(name)), event);
+  const state = session.state(name);
+  const command = primaryCommand(state);
+  if (isFinal(command, state)) {
+    act(command, event);
+  } else {
+    press(command, event);
+  }
 }
 
 function press(command, event, fields) {

@@ -1,6 +1,7 @@
 // All timers at a glance.
 
 import { ACTIONS, openActions, whyUseless } from "../dialogs/actions.js";
+import { isFinal } from "../dialogs/ask.js";
 import { Card } from "./card.js";
 import { Commands } from "../shared/commands.js";
 import { ControlSession } from "../shared/control-session.js";
@@ -281,6 +282,10 @@ function press(name, button, event) {
   const reason = session.mayControl ? whyUselessButton(button, state) : null;
   if (reason !== null) {
     card.showMessage(reason);
+    return;
+  }
+  if (session.mayControl && isFinal(button, state)) {
+    ACTIONS[button](name, session, commands, event);
     return;
   }
   const { command, fields } = STEPS[button] ? adjustment(state, STEPS[button]) : { command: button, fields: {} };

@@ -26,6 +26,7 @@ const KEYS = { finish: "F", reset: "R", message: "M", share: "S", edit: "E", lap
 
 // Each takes the timer's name, the session, the commands and the event of the press.
 export const ACTIONS = {
+  start: (timer, session, commands, event) => { ask("start", timer, { session, commands, event }); },
   finish: (timer, session, commands, event) => { ask("finish", timer, { session, commands, event }); },
   reset: (timer, session, commands, event) => {
     if (isFinal("reset", session.state(timer))) {

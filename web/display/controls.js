@@ -47,6 +47,7 @@ const commands = new Commands({
   change: (command, timer, fields) => change(session.client, command, timer, fields)
 }, showReport);
 const panels = []; // the controls of each timer
+let reportTimeout = null;
 let used = null; // those that were pressed last
 let fading = null; // the timeout after which the controls go
 let isByKeyboard = false;
@@ -111,7 +112,7 @@ function addControls(view) {
       used = panel;
       commands.undo();
     } else if (command !== null && !["reset", "finish"].includes(command)) {
-      press(command, event);
+      ifFinal(command, event, () => { ask(command, event); });
     }
   }
 
@@ -169,8 +170,26 @@ function addControls(view) {
   }
 }
 
-// At the timer that was pressed, until the next change; the button stays where the focus is.
-function showReport({ words, canUndo }) {
+// At the timer that was pressed, for a while.
+function showReport(report) {
+  writeReport(report);
+  clearTimeout(reportTimeout);
+  reportTimeout = setTimeout(endReport, MESSAGE_STAYS * 1000);
+}
+
+// Undo stays as long as the focus or the pointer is on it.
+function endReport() {
+  const { undo } = used || panels[0];
+  const isWanted = document.activeElement === undo || undo.matches(":hover");
+  if (isWanted && undo.getAttribute("aria-disabled") === "false") {
+    reportTimeout = setTimeout(endReport, MESSAGE_STAYS * 1000);
+  } else {
+    writeReport({ words: "", canUndo: false });
+  }
+}
+
+// The button stays where the focus is.
+function writeReport({ words, canUndo }) {
   panels.forEach((panel) => {
     const isUsed = panel === used;
     setText(panel.report, isUsed ? words : "");

@@ -12,6 +12,7 @@ addLanguage("ar", {
   "action.remove": "حذف",
   "action.reset": "إعادة ضبط",
   "action.share": "مشاركة",
+  "action.start": "ابدأ",
   "alert.minutes": {
     zero: "لم تبق دقائق", one: "بقيت دقيقة واحدة", two: "بقيت دقيقتان", few: "بقيت {n} دقائق", many: "بقيت {n} دقيقة",
     other: "بقيت {n} دقيقة"
@@ -54,6 +55,8 @@ addLanguage("ar", {
   "confirm.removeWhy": "يختفي المؤقت من كل الشاشات مع لفاته وإعداداته. لا يمكن التراجع عن ذلك.",
   "confirm.reset": "إعادة ضبط {name}؟",
   "confirm.resetWhy": "يتوقف المؤقت ويعود إلى بدايته. لا يمكن التراجع عن ذلك.",
+  "confirm.start": "بدء {name} من جديد؟",
+  "confirm.startWhy": "تبدأ ساعة الإيقاف من الصفر، وتُفقد لفات جولتها الأخيرة. لا يمكن التراجع عن ذلك.",
   "connection.lost": "انقطع الاتصال",
   "connection.restored": "عاد الاتصال",
   "control.addMinutes": {

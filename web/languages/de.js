@@ -12,6 +12,7 @@ addLanguage("de", {
   "action.remove": "Entfernen",
   "action.reset": "Zurücksetzen",
   "action.share": "Teilen",
+  "action.start": "Starten",
   "alert.minutes": { one: "noch {n} Minute", other: "noch {n} Minuten" },
   "alert.seconds": { one: "noch {n} Sekunde", other: "noch {n} Sekunden" },
   "alert.zero": "die Zeit ist um",
@@ -49,6 +50,9 @@ addLanguage("de", {
     "sich nicht rückgängig machen.",
   "confirm.reset": "{name} zurücksetzen?",
   "confirm.resetWhy": "Der Timer hält an und springt auf den Anfang zurück. Das lässt sich nicht rückgängig machen.",
+  "confirm.start": "{name} neu starten?",
+  "confirm.startWhy": "Die Stoppuhr beginnt bei null. Die Runden des letzten Laufs gehen verloren. Das lässt sich " +
+    "nicht rückgängig machen.",
   "connection.lost": "Verbindung verloren",
   "connection.restored": "Wieder verbunden",
   "control.addMinutes": { one: "{n} Minute hinzufügen", other: "{n} Minuten hinzufügen" },

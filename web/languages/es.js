@@ -12,6 +12,7 @@ addLanguage("es", {
   "action.remove": "Eliminar",
   "action.reset": "Restablecer",
   "action.share": "Compartir",
+  "action.start": "Iniciar",
   "alert.minutes": { one: "queda {n} minuto", other: "quedan {n} minutos" },
   "alert.seconds": { one: "queda {n} segundo", other: "quedan {n} segundos" },
   "alert.zero": "se acabó el tiempo",
@@ -49,6 +50,9 @@ addLanguage("es", {
     "puede deshacer.",
   "confirm.reset": "¿Restablecer {name}?",
   "confirm.resetWhy": "El temporizador se detiene y vuelve al principio. Esto no se puede deshacer.",
+  "confirm.start": "¿Iniciar {name} de nuevo?",
+  "confirm.startWhy": "El cronómetro empieza desde cero. Se pierden las vueltas de la última vez. Esto no se puede " +
+    "deshacer.",
   "connection.lost": "Conexión perdida",
   "connection.restored": "Conexión restablecida",
   "control.addMinutes": { one: "Añadir {n} minuto", other: "Añadir {n} minutos" },

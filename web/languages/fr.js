@@ -12,6 +12,7 @@ addLanguage("fr", {
   "action.remove": "Supprimer",
   "action.reset": "Réinitialiser",
   "action.share": "Partager",
+  "action.start": "Démarrer",
   "alert.minutes": { one: "encore {n} minute", other: "encore {n} minutes" },
   "alert.seconds": { one: "encore {n} seconde", other: "encore {n} secondes" },
   "alert.zero": "le temps est écoulé",
@@ -49,6 +50,9 @@ addLanguage("fr", {
     "est irréversible.",
   "confirm.reset": "Réinitialiser {name} ?",
   "confirm.resetWhy": "Le minuteur s’arrête et revient au début. Cette action est irréversible.",
+  "confirm.start": "Redémarrer {name} ?",
+  "confirm.startWhy": "Le chronomètre repart de zéro. Les tours de sa dernière course sont perdus. Cette action est " +
+    "irréversible.",
   "connection.lost": "Connexion perdue",
   "connection.restored": "Connexion rétablie",
   "control.addMinutes": { one: "Ajouter {n} minute", other: "Ajouter {n} minutes" },

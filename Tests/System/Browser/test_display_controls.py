@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from person import focus
-from scripted_server import digits, wait_until
+from scripted_server import digits, hold, let_pass, state, wait_until
 from test_display import move
 
 
@@ -102,3 +102,63 @@ def test_the_last_change_is_undone_where_it_was_made(display, script):
     expect(words(page, "oven", "report")).to_be_empty()
     button(page, "kitchen", "undo").click()
     wait_until(page, lambda: script.do("get", timer="kitchen")["addedTime"] == 0)
+
+
+def test_a_report_and_its_undo_end_after_a_while(visit, scripted):
+    scripted.states = [state()]
+    page = visit("?timer=kitchen", hand_turned=True)
+    page.evaluate("import('/display/controls.js').then(() => {})")
+    expect(page.locator("footer")).to_be_attached()
+    hold(page)
+    move(page)
+    button(page, "kitchen", "start").or_(button(page, "kitchen", "resume")).click()
+    expect(words(page, "kitchen", "report")).to_have_text("Resumed kitchen.")
+    let_pass(page, 5)
+    expect(words(page, "kitchen", "report")).to_have_text("Resumed kitchen.")
+
+    button(page, "kitchen", "undo").hover()
+    let_pass(page, 12)
+    expect(button(page, "kitchen", "undo")).to_be_visible()
+    page.mouse.move(5, 5)
+    let_pass(page, 12)
+
+    expect(words(page, "kitchen", "report")).to_be_empty()
+    expect(button(page, "kitchen", "undo")).to_have_attribute("hidden", "")
+
+
+def test_a_finger_that_holds_a_button_neither_scrolls_nor_selects(visit, scripted):
+    scripted.states = [state()]
+    page = visit("?timer=kitchen")
+    page.evaluate("import('/display/controls.js').then(() => {})")
+    expect(page.locator("footer")).to_be_attached()
+
+    for command in ("reset", "finish"):
+        wait_until(page, lambda: button(page, "kitchen", command).evaluate(
+            "(it) => [getComputedStyle(it).touchAction, getComputedStyle(it).userSelect].join()") == "none,none")
+
+
+@pytest.mark.parametrize("view", ["", "timer=run", "timer=run&control"], ids=["dashboard", "display", "remote"])
+def test_a_start_that_throws_laps_away_is_asked_about_in_every_view(server, script, open_page, view):
+    script.do("start", timer="run")
+    script.do("lap", timer="run")
+    before = script.do("finish", timer="run")
+    page = open_page(server.page() + ("?" + view if view else ""))
+    expect(page.locator("[data-digits]")).not_to_be_empty()
+    if view == "timer=run":
+        page.evaluate("import('/display/controls.js').then(() => {})")
+        move(page)
+    primary = page.locator("[data-command=start]")
+    dialog = page.get_by_role("dialog")
+
+    primary.click()
+    expect(dialog.get_by_role("heading", name="Start run again?")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+    assert script.do("get", timer="run")["laps"] == before["laps"]
+
+    primary.click()
+    dialog.get_by_role("button", name="Start").click()
+    wait_until(page, lambda: status(script, "run") == "running")
+    script.do("finish", timer="run")
+    expect(primary).to_be_visible()
+    primary.click()  # no laps: nothing to ask
+    wait_until(page, lambda: status(script, "run") == "running")
