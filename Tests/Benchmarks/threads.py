@@ -4,8 +4,8 @@
     threads.py --server BINARY [--threads 1,2,4] [--rounds 5] [--seconds 5] [--clients 2000] [--json FILE]
 
 Forty timers tick at 0.1 s for every client, more than a core can encrypt: the server sends as fast as it can, and
-a slow connection gets the newest ticks. The figures are the bytes that arrive
-a second and the server's CPU for each MB, as ratios to one thread of the same round.
+a slow connection gets the newest ticks. The figures are the bytes that arrive a second and the server's CPU for each
+MB, as ratios to one thread of the same round.
 """
 
 import argparse
@@ -39,7 +39,8 @@ def certificate(folder: Path) -> list[str]:
 def served(binary: str, folder: Path, *options: str):
     """A server on a port that the system chooses; gives the process and the port."""
     process = processes.start(
-        [binary, "serve", "--port", "0", "--data", folder, *options], stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        [binary, "serve", "--port", "0", "--data", folder, *options], stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL)
     with processes.ended(process):
         for line in process.stdout:
             if match := re.search(r"https?://[^ ]*:(\d+)", line):

@@ -84,10 +84,9 @@ export function openMessage(timer, session, commands) {
   }
 
   function change(command, fields, event) {
-    const typed = text.value;
     showProblem("");
     commands.change(command, timer, fields, pressFields(event, session, timer)).then(() => {
-      if (command === "message" && text.value === typed) { // else the person is typing the next one
+      if (command === "message" && text.value.trim() === fields.text) { // else it holds another one
         text.value = "";
         showRoom();
       }

@@ -149,3 +149,22 @@ def test_a_click_beside_a_dialog_closes_it_when_nothing_would_be_lost(server, sc
     click_beside(is_closed=False)
     dialog.get_by_label("Title").fill("Pasta")
     click_beside(is_closed=True)
+
+
+def test_a_quick_message_leaves_what_is_typed_alone(server, script, open_page):
+    script.do("start", timer="stage", duration=600)
+    page = open_page(server.page())
+    choose(page, "stage", "Message, flash, blackout")
+    dialog = page.get_by_role("dialog")
+    text = page.locator("#message-text")
+    text.fill("Two more questions")
+
+    dialog.get_by_role("button", name="Wrap up").click()
+    expect(page.locator(".current")).to_have_text("On the screens: “Wrap up”")
+    dialog.get_by_role("button", name="Clear").click()
+    expect(page.locator(".current")).to_have_text("No message on the screens.")
+    expect(text).to_have_value("Two more questions")
+
+    dialog.get_by_role("button", name="Send").click()
+    expect(page.locator(".current")).to_have_text("On the screens: “Two more questions”")
+    expect(text).to_have_value("")
