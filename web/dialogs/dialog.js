@@ -15,6 +15,7 @@ const FOCUSABLE = "a[href], button:not([disabled]), input:not([disabled]), selec
 let open = null; // {frame, from, closed}
 let templates = null;
 let hasEntry = false; // the browser's history has one for the dialog, so that Back closes it
+let isLeavingEntry = false; // until the browser has gone back from it, which it does later
 
 // The document listens, because the focus is nowhere after the element that had it is gone.
 document.addEventListener("keydown", (event) => {
@@ -24,7 +25,12 @@ document.addEventListener("keydown", (event) => {
 });
 
 window.addEventListener("popstate", () => {
-  if (hasEntry && !isEntryOfDialog()) {
+  if (isLeavingEntry) {
+    isLeavingEntry = false;
+    if (open !== null) { // it was opened meanwhile
+      addEntry();
+    }
+  } else if (hasEntry && !isEntryOfDialog()) {
     hasEntry = false;
     closeDialog();
   }
@@ -162,7 +168,7 @@ function isEntryOfDialog() {
 }
 
 function addEntry() {
-  if (!hasEntry) {
+  if (!hasEntry && !isLeavingEntry) {
     hasEntry = true;
     history.pushState(Object.assign({}, history.state, { isDialog: true }), "");
   }
@@ -171,6 +177,7 @@ function addEntry() {
 function removeEntry() {
   if (hasEntry && open === null) {
     hasEntry = false;
+    isLeavingEntry = true;
     history.back();
   }
 }

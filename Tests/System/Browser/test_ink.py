@@ -43,8 +43,8 @@ def test_every_ground_has_ink_for_each_level(module_of):
 
 
 @pytest.mark.parametrize("query, scheme", [
-    ("background=0a0a0a", "light"), ("background=ff8800", "dark"), ("background=rgb(0+71+187)", "light"),
-    ("color=ffffff", "light"),
+    ("background=0a0a0a", "light"), ("background=ff8800", "dark"), ("color=ffffff", "light"),
+    pytest.param("background=rgb(0+71+187)", "light", marks=pytest.mark.long),
 ])
 def test_ink_follows_the_ground(new_page, web_files, scripted, query, scheme):
     scripted.states = [state()]
@@ -125,7 +125,7 @@ def test_an_outline_makes_ink_legible_over_every_picture(visit, scripted, query,
         assert max(contrast(colour[:3], ink) for colour in middle) > 10, part
 
 
-@pytest.mark.parametrize("ground", ["0a0a0a", "d03030", "transparent"])
+@pytest.mark.parametrize("ground", ["d03030", "transparent", pytest.param("0a0a0a", marks=pytest.mark.long)])
 def test_controls_can_be_read_on_every_ground(visit, scripted, ground):
     scripted.states = [state(**RUNNING)]
     page = visit("?timer=kitchen&background=" + ground)

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from person import card, digits
+from person import card, digits, has_status
 from scripted_server import state, wait_until
 
 IN_SIGHT = """(name) => {
@@ -138,3 +138,23 @@ def test_back_closes_a_dialog_and_leaves_the_page_where_it_is(server, script, op
         expect(card(page, "kitchen")).to_have_attribute("data-status", "running")
     page.go_back()
     assert page.url.endswith("/healthz")
+
+
+def test_a_dialog_opened_right_after_another_stays(server, script, open_page):
+    script.do("start", timer="kitchen", duration=3000)
+    page = open_page(server.url + "/healthz", is_alone=True)
+    page.goto(server.url + "/")
+    has_status(page, "kitchen", "running")
+    page.evaluate("{ const back = history.back.bind(history); history.back = () => setTimeout(back, 300); }")
+    page.locator(".more").first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    page.keyboard.press("?")
+    page.evaluate("new Promise((resolve) => addEventListener('popstate', () => setTimeout(resolve), { once: true }))")
+
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.url == server.url + "/"

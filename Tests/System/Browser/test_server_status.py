@@ -165,7 +165,7 @@ def test_the_end_of_a_countdown_is_told_in_wall_time(visit_kathmandu, server_of_
     server_of_now.hello["wallOffset"] = 3600
     server_of_now.states = [state(status="running", duration=7200, run=3)]
     page = visit_kathmandu(query)
-    expect(page.locator(note)).to_contain_text("ends at 2:05")
+    expect(page.locator(note)).to_contain_text("ends at 14:05")
 
     server_of_now.say(event="server", wallOffset=-3600, writable=True)
 

@@ -24,11 +24,20 @@ def written(cycle, hour, minute, seconds=""):
     return rf"{hour % 12 or 12}:{minute:02}" + tail + r"\s" + halves[hour >= 12]
 
 
-@pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("locale, language, cycle", [
+REGIONS = [
     ("en-GB", "en", "24"), ("en-US", "en", "am/pm"), ("de-AT", "en", "24"), ("en-US", "de", "am/pm"),
     ("ar-EG", "ar", "ar"), ("fr-CA", "fr", "h"),
-])
+]
+
+
+def regions_and_zones():
+    """Each region with each zone; all but one zone of each are for the long run."""
+    for place, region in enumerate(REGIONS):
+        for turn, zone in enumerate(ZONES):
+            yield pytest.param(*region, zone, marks=[] if turn == place % len(ZONES) else pytest.mark.long)
+
+
+@pytest.mark.parametrize("locale, language, cycle, zone", regions_and_zones())
 def test_times_follow_the_region_of_the_browser(new_page, web_files, scripted, locale, language, cycle, zone):
     scripted.states = [state(status="running", duration=3000, lastElapsedTimeCalculatedAt=NOW)]
     page = new_page(locale=locale, timezone_id=zone)
