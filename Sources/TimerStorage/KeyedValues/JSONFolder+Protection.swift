@@ -46,7 +46,7 @@ extension JSONFolder {
   }
 
   /// Returns and clears the files that were moved to quarantine when they were replaced, with their new paths.
-  mutating func drainPutAside() -> [(fileName: FileName, place: String)] {
+  mutating func drainQuarantined() -> [(fileName: FileName, place: String)] {
     defer { putAside = [] }
     return putAside
   }

@@ -9,7 +9,7 @@ import Synchronization
 /// first.
 final class SharedFolder: Sendable {
   let path: String
-  private let inside: String
+  private let internalPath: String
   private let state = Mutex(State())
 
   private struct State {
@@ -23,15 +23,15 @@ final class SharedFolder: Sendable {
 
   init(path: String) {
     self.path = path
-    inside = path + "/" + JSONFolder.insideName
+    internalPath = path + "/" + JSONFolder.insideName
   }
 
   /// Makes the folder where there is none, for good.
   ///
   /// Another process may have made it and failed to sync it, so each makes sure of it once.
   func make() throws(DiskError) {
-    if state.withLock({ $0.isMade }), Disk.place(inside) != nil { return }
-    let above = try Disk.makeFolders(inside)
+    if state.withLock({ $0.isMade }), Disk.place(internalPath) != nil { return }
+    let above = try Disk.makeFolders(internalPath)
     try Disk.syncFolder(path)
     for folder in above + [Disk.parent(of: path)] where folder != path {
       do { try Disk.syncFolder(folder) } catch {
@@ -101,7 +101,7 @@ final class SharedFolder: Sendable {
     Disk.signature(logPath).map { $0.size == 0 } ?? true
   }
 
-  private var logPath: String { inside + "/log" }
+  private var logPath: String { internalPath + "/log" }
 
   // MARK: Changing
 
@@ -130,7 +130,7 @@ final class SharedFolder: Sendable {
 
   /// A server owns its folder as a whole, and keeps changes in its log that no other process may finish.
   private func lockAgainstServer() throws -> FolderLock {
-    do { return try FolderLock(sharedAt: inside + "/lock") } catch {
+    do { return try FolderLock(sharedAt: internalPath + "/lock") } catch {
       if case .disk(let error) = error { throw error }
       throw error
     }

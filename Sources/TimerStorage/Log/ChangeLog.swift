@@ -157,7 +157,7 @@ struct ChangeLog {
     guard let file else { preconditionFailure("a log that is not in doubt has a file") }
     var bytes = entries
     let end = length + UInt64(bytes.count)
-    if end > room { bytes.append(Data(count: roomAhead(of: end))) }
+    if end > room { bytes.append(Data(count: preallocatedBytes(after: end))) }
     do {
       try Disk.write(bytes, to: file, at: length, path)
       try Disk.syncData(file, path)
@@ -190,12 +190,12 @@ struct ChangeLog {
 
   /// Zeros to write behind the last entry. A sync of bytes that only replace others costs the disk half of one
   /// that makes a file longer; so a log that is busy grows ahead of its entries, twofold.
-  private func roomAhead(of end: UInt64) -> Int {
-    end < Self.busyBytes ? 0 : Int(min(end, Self.roomAheadMax))
+  private func preallocatedBytes(after end: UInt64) -> Int {
+    end < Self.busyBytes ? 0 : Int(min(end, Self.preallocatedBytesMax))
   }
 
   private static let busyBytes: UInt64 = 16 << 10
-  private static let roomAheadMax: UInt64 = 4 << 20
+  private static let preallocatedBytesMax: UInt64 = 4 << 20
 
   private mutating func truncate(_ file: FileHandle, to length: UInt64) throws(DiskError) {
     try Disk.truncate(file, to: length, path)

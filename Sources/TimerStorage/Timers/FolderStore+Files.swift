@@ -9,7 +9,7 @@ extension FolderStore {
       return !state.isFlushScheduled
     }
     guard isFirst else { return }
-    thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.flush() }
+    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.flush() }
   }
 
   /// Once a second, writes the files that are behind, a part at a time so that no change waits for all of them; without

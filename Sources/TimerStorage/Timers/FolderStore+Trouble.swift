@@ -33,7 +33,7 @@ extension FolderStore {
   func scheduleProbe(_ state: inout State) {
     guard !state.isProbeScheduled else { return }
     state.isProbeScheduled = true
-    thread.asyncAfter(deadline: .now() + Self.probePause) { [weak self] in self?.probe() }
+    queue.asyncAfter(deadline: .now() + Self.probePause) { [weak self] in self?.probe() }
   }
 
   /// Once a second while changes are not taken, tries whether they can be.
@@ -82,7 +82,7 @@ extension FolderStore {
       return state.retryDelay
     }
     guard let pause else { return }
-    thread.asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in self?.retry() }
+    queue.asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in self?.retry() }
   }
 
   func retry() {

@@ -12,12 +12,12 @@ extension FolderStore {
   func startWatching(_ path: String) throws(DiskError) {
     // One that did not see all of this folder is of no use any more.
     watchers.withLock { $0 = nil }
-    let files = try FolderWatcher(path, queue: thread) { [weak self] names in
+    let files = try FolderWatcher(path, queue: queue) { [weak self] names in
       self?.scan(at: names)
     } gone: { [weak self] in
       self?.inspect()
     }
-    let inside = try? FolderWatcher(path + "/" + JSONFolder.insideName, queue: thread) {
+    let inside = try? FolderWatcher(path + "/" + JSONFolder.insideName, queue: queue) {
       [weak self] _ in
       self?.inspect()
     } gone: { [weak self] in
@@ -38,7 +38,7 @@ extension FolderStore {
 
   func schedulePoll(_ seconds: Double) {
     let pause = FolderPolling.pause(afterLookOf: seconds)
-    thread.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
+    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.poll() }
   }
 
   func poll() {
@@ -72,7 +72,7 @@ extension FolderStore {
     let (changes, rechecks) = state.withLock { $0.changesByOthers(names) }
     reportEdits(changes)
     guard !rechecks.isEmpty else { return }
-    thread.asyncAfter(deadline: .now() + Self.editPause) { [weak self] in
+    queue.asyncAfter(deadline: .now() + Self.editPause) { [weak self] in
       self?.recheck(rechecks)
     }
   }
@@ -93,10 +93,10 @@ extension FolderStore {
 
   /// Scans files that were changed by others before they could be written, and reports those that were replaced.
   func scanContested(_ state: inout State) {
-    let putAside = state.folder.drainPutAside()
+    let putAside = state.folder.drainQuarantined()
     if !putAside.isEmpty { report(.external(putAside.map(ExternalChange.damaged))) }
     let contested = state.folder.drainContested()
     guard !contested.isEmpty else { return }
-    thread.async { [weak self] in self?.scan(at: contested) }
+    queue.async { [weak self] in self?.scan(at: contested) }
   }
 }

@@ -10,7 +10,7 @@ public final class FolderStore: TimerStore {
   private let inbox = Mutex(Inbox())
   /// Used on the disk's thread only, so that nothing ever waits for the lock.
   let state: Mutex<State>
-  let thread = DispatchQueue(label: "timersync.disk", qos: .userInitiated)
+  let queue = DispatchQueue(label: "timersync.disk", qos: .userInitiated)
   let report: @Sendable (StoreEvent) -> Void
   let watchers = Mutex<Watchers?>(nil)
 
@@ -91,7 +91,7 @@ public final class FolderStore: TimerStore {
       }
       return inbox.waiting.isEmpty && !inbox.isReplacementAcknowledged
     }
-    if isFirst { thread.async { self.commitWaiting() } }
+    if isFirst { queue.async { self.commitWaiting() } }
   }
 
   /// Any thread; returns at once.
@@ -102,7 +102,7 @@ public final class FolderStore: TimerStore {
       inbox.unreportedCount += writes.count
       return inbox.waiting.isEmpty && !inbox.isReplacementAcknowledged
     }
-    if isFirst { thread.async { self.commitWaiting() } }
+    if isFirst { queue.async { self.commitWaiting() } }
   }
 
   /// The number of submitted writes that the disk has not answered. Any thread; never waits.
@@ -111,7 +111,7 @@ public final class FolderStore: TimerStore {
   /// Returns once all that was submitted is reported and in its files, however long the disk takes; not for the
   /// loop's thread while it runs.
   public func finish() {
-    thread.sync { state.withLock { checkpoint(&$0) } }
+    queue.sync { state.withLock { checkpoint(&$0) } }
   }
 
   private func commitWaiting() {
@@ -160,7 +160,7 @@ public final class FolderStore: TimerStore {
 
   func finish(filesUntil halfway: DispatchTime, answerBy end: DispatchTime) -> StoreFinish {
     let isDone = Answer()
-    thread.async { isDone.fulfill(self.state.withLock { self.finish(&$0, until: halfway) }) }
+    queue.async { isDone.fulfill(self.state.withLock { self.finish(&$0, until: halfway) }) }
     return switch isDone.wait(until: end) {
     case true: .done
     case false: .behind

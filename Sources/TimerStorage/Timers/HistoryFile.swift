@@ -20,7 +20,7 @@ struct HistoryFile: Codable, Equatable {
     /// The file is the one that the server wrote: its times are those in it.
     case own(String)
     /// The file is a copy, or damaged.
-    case foreign
+    case copiedOrDamaged
   }
 
   /// A new, unpredictable name.
@@ -38,10 +38,10 @@ struct HistoryFile: Codable, Equatable {
   static func found(_ contents: Data, at path: String) -> Found {
     guard let file = try? JSONDecoder().decode(HistoryFile.self, from: contents),
       file.inode == Disk.signature(path)?.inode, file.history.utf8.count >= 16
-    else { return .foreign }
+    else { return .copiedOrDamaged }
     if let modified = file.modified {
       guard let times = Disk.times(path), times.modified == modified, isNear(times) else {
-        return .foreign
+        return .copiedOrDamaged
       }
     }
     return .own(file.history)

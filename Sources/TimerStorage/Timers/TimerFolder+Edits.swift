@@ -97,7 +97,7 @@ extension TimerFolder {
   private mutating func keepMistyped(_ fileName: FileName, _ fault: RecordFault) {
     let isProtected = folder.isProtected(fileName)
     blocked[fileName] = nil
-    mistyped[fileName] = fault
+    invalidEdits[fileName] = fault
     folder.keepWhenReplaced(fileName)
     guard let contents = contentsInMemory(fileName) else { return folder.unprotect(fileName) }
     // A pending change of the timer replaces the edit.
@@ -106,7 +106,7 @@ extension TimerFolder {
 
   /// The file is as it should be again, or gone.
   private mutating func forgetMistyped(_ fileName: FileName) {
-    mistyped[fileName] = nil
+    invalidEdits[fileName] = nil
     folder.stopKeeping(fileName)
   }
 

@@ -220,7 +220,7 @@ extension TimerFolder {
         (folder, _) = try JSONFolder.read(path)
         self.lock = lock
         folder.preservesChangesByOthers = true
-        (blocked, mistyped) = ([:], [:])
+        (blocked, invalidEdits) = ([:], [:])
         for name in try folder.fileNames() {
           // It was checked not to be a timer's file.
           block(name, .foreign("it was in the folder before"))

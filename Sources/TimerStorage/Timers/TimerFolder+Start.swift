@@ -45,7 +45,7 @@ extension TimerFolder {
       history = HistoryFile.newName()
       start.writesHistory = true
     }
-    start.skipsRevisions = isRestored || found.damaged != nil || origin == .foreign
+    start.skipsRevisions = isRestored || found.damaged != nil || origin == .copiedOrDamaged
     start.damagedLog = found.damaged
     if found.damaged != nil {
       start.faults.append(
@@ -53,14 +53,14 @@ extension TimerFolder {
           fileName: FileName(JSONFolder.insideName + "/log"),
           fault: .malformed("entries of the log are damaged; the others were kept")))
     }
-    if origin == .foreign {
+    if origin == .copiedOrDamaged {
       start.remarks.append(
         "the data folder is a copy of another one, or its history is damaged: it gets a new history"
       )
     }
     self.lock = lock
     self.start = start
-    try replay(found, isOwn: origin != .foreign && origin != .none)
+    try replay(found, isOwn: origin != .copiedOrDamaged && origin != .none)
     try restoreIdempotencyFile(found.steps)
     // Where there is nothing to read, nothing can be of a newer version.
     do throws(DiskError) {

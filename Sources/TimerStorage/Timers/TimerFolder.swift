@@ -22,7 +22,7 @@ public struct TimerFolder {
   /// Files that must not be replaced, with the reported reason.
   var blocked: [FileName: RecordFault] = [:]
   /// Invalid edits, which stay in their timers' files until those timers change.
-  var mistyped: [FileName: RecordFault] = [:]
+  var invalidEdits: [FileName: RecordFault] = [:]
   /// Another folder at the path, as it was seen last.
   var other: FolderView?
 
@@ -78,7 +78,7 @@ public struct TimerFolder {
     for (id, record) in write.timers {
       lastRecords[id] = record.map(KeptRecord.init)
       // A change of its timer replaces a mistyped file.
-      if !mistyped.isEmpty { allowReplacing(StoredChange.fileName(of: id)) }
+      if !invalidEdits.isEmpty { allowReplacing(StoredChange.fileName(of: id)) }
     }
     guard let server = write.server else { return }
     self.server = server
@@ -87,7 +87,7 @@ public struct TimerFolder {
   }
 
   private mutating func allowReplacing(_ fileName: FileName) {
-    if mistyped[fileName] != nil, blocked[fileName] == nil { folder.unprotect(fileName) }
+    if invalidEdits[fileName] != nil, blocked[fileName] == nil { folder.unprotect(fileName) }
   }
 
   /// Writes the timers' files that are behind, and returns the errors.
@@ -124,9 +124,9 @@ public struct TimerFolder {
 
   /// Returns and clears the invalid edits that a later change of their timers has replaced, with their paths in
   /// quarantine.
-  mutating func drainPutAside() -> [FileFault] {
-    folder.drainPutAside().map { name, place in
-      let fault = mistyped.removeValue(forKey: name)
+  mutating func drainQuarantined() -> [FileFault] {
+    folder.drainQuarantined().map { name, place in
+      let fault = invalidEdits.removeValue(forKey: name)
       return FileFault(
         fileName: name, fault: fault ?? .malformed("it was damaged"), movedTo: place)
     }

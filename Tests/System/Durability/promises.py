@@ -96,14 +96,14 @@ class Promises:
         self._seen: dict[tuple[int, str], int] = {}
         requests = {request.number: request for request in asked}
         for at, socket, message in messages:
-            self._hear(at, socket, message, requests)
+            self._record_message(at, socket, message, requests)
         self._hear_answered_removals(requests)
 
     @classmethod
     def of(cls, calls: list[Call], asked: list[Asked]) -> Promises:
         return cls(sent_messages(calls), asked, times_in_doubt(calls))
 
-    def _hear(self, at: int, socket: int, message: dict, requests: dict[int, Asked]) -> None:
+    def _record_message(self, at: int, socket: int, message: dict, requests: dict[int, Asked]) -> None:
         match message:
             case {"event": "hello", "history": history}:
                 self.histories.append((at, history))

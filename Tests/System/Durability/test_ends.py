@@ -94,7 +94,7 @@ def test_an_end_that_was_told_is_not_told_again(server):
 
 
 @pytest.mark.parametrize("comes_after", [0, 0.15])
-def test_each_end_of_one_that_repeats_is_told(server, comes_after):
+def test_each_end_of_a_repeating_timer_is_sent(server, comes_after):
     """Three zeros pass while no server runs: each is sent, with its instant, and the fourth comes in time."""
     with Session(server) as session:
         started = session.ok("start", "tea", duration=0.5, atZero="repeat")

@@ -268,7 +268,7 @@ class Generator:
         kind = pick.randrange(8)
         if kind == 0:
             name = pick.choice([*request, "colour", "id", "duration"])
-            return self._with(request, name, pick.choice(self.VALUES))
+            return self._with_field_token(request, name, pick.choice(self.VALUES))
         if kind == 1:
             members = [f"{wire.dump(name)}:{wire.dump(value)}" for name, value in request.items()]
             members.append(pick.choice(members))
@@ -288,7 +288,7 @@ class Generator:
         return whole[:place] + pick.choice(self.CHARACTERS) + whole[place + 1:]
 
     @staticmethod
-    def _with(request: dict, name: str, token: str) -> str:
+    def _with_field_token(request: dict, name: str, token: str) -> str:
         members = {key: wire.dump(value) for key, value in request.items()} | {name: token}
         return "{" + ",".join(f"{wire.dump(key)}:{value}" for key, value in members.items()) + "}"
 

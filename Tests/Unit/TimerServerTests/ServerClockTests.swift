@@ -36,7 +36,7 @@ private final class Machine {
   }
 
   /// A machine that is busy for these lengths between the readings of its clocks, which both go on.
-  private func clock(held delays: [Seconds]) -> ServerClock {
+  private func clock(readingsTake delays: [Seconds]) -> ServerClock {
     let machine = Machine()
     var delays = delays[...]
     return ServerClock(
@@ -50,13 +50,13 @@ private final class Machine {
 
   @Test(arguments: [[0.3], [0.3, 2, 0.001], Array(repeating: 0.3, count: 19)] as [[Seconds]])
   func `is read again when the machine was held up between its clocks`(_ delays: [Seconds]) {
-    let start = clock(held: delays).anchor.start
+    let start = clock(readingsTake: delays).anchor.start
 
     #expect(start.server - start.boot == (1_764_480_000 as Instant) - 5_000)
   }
 
   @Test func `is read as well as can be when the machine is always held up`() {
-    let start = clock(held: [0.3, 0.002] + Array(repeating: 0.3, count: 30)).anchor.start
+    let start = clock(readingsTake: [0.3, 0.002] + Array(repeating: 0.3, count: 30)).anchor.start
 
     #expect(start.server == 1_764_480_000.3)
   }

@@ -258,7 +258,7 @@ import TimerCore
 
     try folder.store([.make(2, revision: 14)])
 
-    #expect(folder.drainPutAside().map(\.fileName) == ["tea.json"])
+    #expect(folder.drainQuarantined().map(\.fileName) == ["tea.json"])
     #expect(temporary.read("quarantine/tea.json") == "{")
     #expect(temporary.read("tea.json")?.contains("14") == true)
     try folder.checkpoint()
