@@ -1,4 +1,4 @@
-// Makes chosen file calls of a program fail or hang: loaded into it by LD_PRELOAD, told what to do through a shared file.
+// Makes chosen file calls of a program fail or hang. LD_PRELOAD loads it, and a shared file says which calls to choose.
 //
 // FAULTS_CONTROL is the file, of the shape `struct control`; FAULTS_FOLDER the folder, absolute and without links, on whose files calls are
 // counted and may fail. Calls are counted from one each time that the controller sets `calls` to zero.
@@ -22,7 +22,7 @@ struct control {
   int32_t error;     // the errno that it fails with; 0: it hangs for as long as it is named here
   int32_t every;       // of the calls from `first` to `last` each, or each second, third…
   int64_t first, last; // the calls that fail, as far as `every` has it
-  int64_t calls, failed; // a call that hangs has failed while it does, and is made when it is let go
+  int64_t calls, failed; // a call that hangs counts as failed meanwhile, and is made when it is released
 };
 
 static struct control *control;
@@ -39,7 +39,7 @@ __attribute__((constructor)) static void begin(void) {
   if (shared != MAP_FAILED) control = shared;
 }
 
-// Whether this call is to fail; errno is set then.
+// Whether this call is to fail; if so, errno is set.
 static int fails(const char *function, const char *path) {
   if (!control || strcmp(control->function, function)) return 0;
   size_t length = strlen(folder);

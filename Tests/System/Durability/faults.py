@@ -55,7 +55,7 @@ class Faults:
         self.arm(function, 0, first, FOREVER)
 
     def await_hanging(self, count: int = 1) -> None:
-        """Returns when so many calls hang."""
+        """Returns when `count` calls hang."""
         end = time.monotonic() + 30
         while self.failed < count:
             assert time.monotonic() < end, f"{self.failed} calls hang after 30 s, not {count}"

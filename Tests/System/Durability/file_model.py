@@ -12,7 +12,7 @@ the kernel's Documentation/admin-guide/ext4.rst):
   every page of 4 KiB as it was after any of the writes since the last sync, a page torn between two sectors of 512
   bytes, every length, every name (a rename without the data of the file that it names, an unlink that came back).
   A file that was cut shows nothing of its earlier bytes once the cut is on the disk, and zeros where it then grew.
-- A sync that fails leaves the pages that it was to write in doubt for good. Linux marks them clean, tells the error
+- A sync that fails leaves the pages that it was to write in doubt for good. Linux marks them clean, returns the error
   once for each open file, and a later sync that succeeds has not written them (fsync(2), EIO); ext4 keeps them in the
   cache, so that they read well until the power goes. Only a page that is written again is synced again. A length or a
   name is in the journal, and a later sync makes it durable.
@@ -70,7 +70,7 @@ class File:
         self.doubtful: dict[int, int] = {}
         # The bytes of the last write: from where to where.
         self.last_write = (0, 0)
-        # Where it was made, while it was recorded.
+        # The folder and the name with which the file was created, if that was recorded.
         self.birth: tuple[Folder, Name] | None = None
 
     # Changing
@@ -132,7 +132,7 @@ class File:
             self.pages[page] = versions
 
     def _dropped_at(self, page: int, until: int) -> int:
-        """When the last cut up to an instant took this page away; 0: none did."""
+        """The instant of the last cut, up to `until`, that took this page away; 0 if none did."""
         return max((cut.at for cut in self.cuts if cut.at <= until and page >= cut.keeps), default=0)
 
     def fail_sync(self, until: int) -> None:
@@ -149,7 +149,7 @@ class File:
         return [(0, self.durable_length)] + [(length.at, length.value) for length in self.lengths]
 
     def possible_pages(self, page: int, since: int) -> list[bytes]:
-        """What a page may hold when the length is that of an instant; what is sure to be there first."""
+        """The possible contents of a page, given the file's length at `since`; the durable one is first."""
         dropped = self._dropped_at(page, since)
         next_cut = min((cut.at for cut in self.cuts if cut.at > since and page >= cut.keeps), default=None)
         base = ZEROS if dropped else self.durable_pages.get(page, ZEROS)
@@ -393,7 +393,7 @@ class Survivor:
 
 
 def keep_time(history: Path) -> None:
-    """The file tells when it was written."""
+    """Sets the time of a `history` file to the one that it records."""
     try:
         modified = json.loads(history.read_bytes())["modified"]
     except (ValueError, KeyError, TypeError):

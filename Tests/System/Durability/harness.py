@@ -5,12 +5,13 @@
         [--ends "kill; vanish"]
 
 Clients send changes, each with a `requestId`, and keep every answer; watchers keep every push. Of twenty ends about
-half are kills; the others are stops, with and without clients that do not answer the close frame, two ends in a row
-before anybody is back, and kills and stops while the disk hangs (a library makes it). Now and then the data folder is
-gone for a while. After each end the server starts again on the same port and folder, and what was not answered is sent
-again as it was. Watchers come back with what they have heard last (`since`), where `hello` tells of a `history`. Then
-all is judged (`referee.py`): nothing answered is missing, nothing is done twice, no revision goes back, each crossing
-of zero is told once. Ends with 1 when anything is wrong, and prints what happened around it.
+half are kills. The others are stops, with and without clients that do not answer the close frame, two ends in a row
+before any watcher is back, and kills and stops while the disk hangs (a library makes it). Now and then the data folder
+is moved away for a while. After each end the server starts again on the same port and folder, and clients send their
+unanswered requests again, unchanged. Watchers come back with `since`, the last revision that they received, if `hello`
+has a `history`. At the end the referee (`referee.py`) checks that no answered change is missing, none is made twice, no
+revision goes back, and each crossing of zero is sent once. Exits with 1 when a check fails, and prints the events
+around it.
 """
 
 import argparse
@@ -57,7 +58,7 @@ UPGRADE = (
 
 
 class Unmade(Exception):
-    """The server made nothing of a request, and it may be sent again."""
+    """The server refused a request with a retryable error, so no change was made."""
 
 
 async def dial(server: timer_server.Server, query: str = ""):
@@ -80,7 +81,7 @@ class Run:
         self.server = timer_server.Server(
             self.data, "--log-level", "warning", *drain, environment=self.faults.environment)
         self.history = History()
-        # Set while the server runs and every watcher hears it; no change is asked for before.
+        # Set while the server runs and every watcher is subscribed; clients send no change before.
         self.is_watched = asyncio.Event()
         # Set while watchers may come back.
         self.is_open = asyncio.Event()
@@ -105,7 +106,7 @@ class Run:
             await self.end(end, clients)
             if number % 20 == 0:
                 print(f"{number} kills", file=sys.stderr, flush=True)
-            # A while without a server makes crossings late.
+            # A pause without a server makes crossings late.
             await asyncio.sleep(self.random.choice([0, 0, 0.1, 0.4]))
             await self.start()
         await asyncio.wait_for(self.is_watched.wait(), 60)
@@ -120,7 +121,7 @@ class Run:
         return Referee(self.history, WATCHERS, self.options.window).judge()
 
     def ends(self) -> list[tuple[str, bool]]:
-        """How each life ends, and whether its data folder is gone for a while before."""
+        """The end of each life, and whether its data folder is moved away for a while before."""
         ends: list[tuple[str, bool]] = []
         wanted = self.options.ends or {*DECK, "vanish"}
         cards = [end for end in DECK if end in wanted]
@@ -157,7 +158,7 @@ class Run:
                 await self.stop(deaf=2)
             case "double":
                 await self.end_somehow()
-                # Nobody may be back before the second end.
+                # No watcher may be back before the second end.
                 await self.start(is_open=False)
                 self.history.lives[-1].end = "double"
                 await asyncio.sleep(self.random.choice([0, 0.05, 0.3]))
@@ -184,7 +185,7 @@ class Run:
         self.server.kill()
 
     async def stop(self, deaf: int = 0, code: int = 0) -> None:
-        """Asks it to end, which it has to do in time; `deaf` clients do not answer its close frame."""
+        """Sends SIGTERM. The server has to end in time, although `deaf` clients do not answer its close frame."""
         sockets = [await asyncio.to_thread(self.dial_deaf) for _ in range(deaf)]
         life = self.close()
         # The end of a countdown that reaches zero from now on is sent by the next server.
@@ -204,7 +205,7 @@ class Run:
         self.history.stops.append(watch.all_seconds)
 
     def close(self) -> Life:
-        """Nobody comes back before the next start."""
+        """Keeps watchers and clients away until the next start."""
         self.is_watched.clear()
         self.is_open.clear()
         return self.history.lives[-1]
@@ -216,22 +217,22 @@ class Run:
         return one
 
     async def vanish(self, clients: list[asyncio.Task]) -> None:
-        """The data folder is gone, and back; meanwhile no change may be lost, though it may be refused."""
+        """Moves the data folder away and back; meanwhile changes may be refused, but none may be lost."""
         away = self.data.with_name(self.data.name + " away")
         self.data.rename(away)
         await self.work(self.random.uniform(0.05, 1.5), clients)
-        # Of a server that made a new one in its place nothing may be left behind.
+        # A server must not make a new folder in its place.
         if self.data.exists():
             self.history.faults.append(f"a folder was made where the data had been [life {self.life}]")
             shutil.rmtree(self.data)
         away.rename(self.data)
         await self.work(self.random.uniform(0.05, 0.5), clients)
 
-    # Those who look on
+    # Watchers
 
     async def watch(self, number: int) -> None:
-        """Hears every change. Once its connection stands it says nothing, so that all that was sent to it is read, even
-        after a kill."""
+        """Records every push. A watcher sends one request, right after `hello`, and nothing later, so that it reads all
+        that it was sent, even after a kill."""
         place = Place()
         while True:
             await self.is_open.wait()
@@ -258,9 +259,10 @@ class Run:
 
 
 class Place:
-    """Up to where a watcher has heard: the history, and the revision of the last thing that it knows to be whole.
+    """A watcher's place in a history: the revision up to which it has received everything.
 
-    What a server tells after `hello` to somebody who comes back is known to be over when it answers the next request.
+    After `hello` a server sends the missed changes to a client that comes back. They are complete when it answers the
+    client's next request.
     """
 
     ASKS = "asks"
@@ -276,7 +278,7 @@ class Place:
         return "" if self.history is None else f"&since={self.history}:{self.revision}"
 
     def take(self, message: dict) -> str | None:
-        """Notes a message; `ASKS` when a request is to be sent now."""
+        """Moves the place on by a message; returns `ASKS` when the watcher has to send a request now."""
         if message.get("event") == "hello":
             self.heard = message.get("revision", 0)
             if "history" not in message:
@@ -291,12 +293,12 @@ class Place:
         return None
 
     def lose(self) -> None:
-        """The connection is over."""
+        """Ends a connection: on the next one, the missed changes are incomplete until its request is answered."""
         self.is_whole = False
 
 
 class Client:
-    """Asks for one change after the other; what a kill left unanswered is asked for again."""
+    """Sends one change after another, and sends an unanswered one again after a kill."""
 
     def __init__(self, run: Run, number: int):
         self.run = run
@@ -334,7 +336,7 @@ class Client:
                 break
         assert reply["reply"] == request.number, f"{request} was answered with {reply}"
         if not reply["ok"] and reply["error"]["retryable"]:
-            # So it was not sent, as far as the timers are concerned.
+            # The server made no change, so this attempt counts as not sent.
             request.sent.pop()
             self.run.history.postponed += 1
             raise Unmade
@@ -355,7 +357,7 @@ class Client:
         return request
 
     def timer(self) -> str:
-        """The first clients have a timer each that nobody else touches."""
+        """A random timer. Each of the first clients has one that no other client changes."""
         if self.random.random() < QUIET_SHARE:
             return self.random.choice(QUIET)
         if self.number < OWNERS and self.random.random() < 0.6:
@@ -365,7 +367,7 @@ class Client:
     def fields(self, command: str, number: int) -> dict:
         match command:
             case "start":
-                # Microseconds make each of them tell its own.
+                # Random microseconds identify each start by its duration.
                 fields = {
                     "duration": round(self.random.choice([0.2, 0.2, 0.2, 0.5, 1]) + self.random.uniform(0, 0.3), 6),
                     "atZero": self.random.choice(ENDINGS), "force": self.random.random() < 0.6}

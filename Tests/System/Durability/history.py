@@ -81,7 +81,7 @@ class Push:
 class Life:
     number: int
     started_at: float = 0
-    # How it ended; a stop begins with its signal, here as at a kill.
+    # The kind of end. A stop is dated by its signal, as a kill is.
     end: str = "kill"
     killed_at: float = 0
     # On the machine's wall clock, which the server's follows.
@@ -90,7 +90,7 @@ class Life:
     stalls: Stalls | None = None
 
     def stalled(self, before_kill: int) -> int:
-        """How much of so many microseconds before the kill the machine took."""
+        """The time that the machine took within the last `before_kill` microseconds before the kill."""
         if self.stalls is None:
             return 0
         return micros(self.stalls.between(self.killed_at - before_kill / 1_000_000, self.killed_at))
@@ -103,16 +103,16 @@ class History:
     pushes: list[Push] = field(default_factory=list)
     # Faults that the harness itself saw.
     faults: list[str] = field(default_factory=list)
-    # How many seconds stops took.
+    # The seconds that each stop took.
     stops: list[float] = field(default_factory=list)
-    # Refusals of what could not be stored, or came to a server that stopped.
+    # Refusals of requests that could not be stored, or that reached a server which was stopping.
     postponed: int = 0
 
     def pushes_by_life(self) -> dict[int, list[Push]]:
         return grouped(self.pushes, lambda push: [push.life])
 
     def requests_by_life(self) -> dict[int, list[Request]]:
-        """Those that were under way in a life, answered there or not."""
+        """The requests that were under way in each life, answered there or not."""
         return grouped(self.requests, lambda request: sorted({life for life, _ in request.sent}))
 
     def around(self, timer: str | None, near: float, before: int = 24, after: int = 10) -> str:

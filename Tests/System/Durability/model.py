@@ -37,7 +37,7 @@ class View:
 
     @property
     def zero(self) -> int | None:
-        """When a countdown comes to zero, or came there."""
+        """The instant at which a countdown reaches zero, or reached it."""
         if self.duration is None:
             return None
         if self.status == "running":
@@ -48,12 +48,13 @@ class View:
         if self.status != "running":
             return self.elapsed
         elapsed = self.elapsed + instant - self.as_of
-        # Until its end is told it stands at zero; one that is past it goes on, whatever is to be at zero since.
+        # A countdown that finishes, resets or repeats stands at zero until its end is sent. A countdown that is already
+        # past zero counts on, whatever `atZero` was set since.
         stands_at_zero = self.at_zero != "overtime" and self.time > 0
         return min(elapsed, self.duration) if stands_at_zero else elapsed
 
     def faults(self) -> list[str]:
-        """Why this state is no state."""
+        """The reasons why this state is impossible."""
         faults = []
         if self.duration is not None and self.time + self.elapsed != self.duration:
             faults.append(f"time {self.time} + elapsedTime {self.elapsed} is not duration {self.duration}")
@@ -69,7 +70,7 @@ class View:
         return faults
 
     def expect(self, other: "View", tolerance: int = 0, **wanted) -> list[str]:
-        """How `other` differs from what follows from this state, changed by `wanted`."""
+        """The differences between `other` and this state changed by `wanted`."""
         differences = []
         for name in ("status", "at_zero", "title", "duration", "elapsed", "added", "start", "stop"):
             value, found = wanted.get(name, getattr(self, name)), getattr(other, name)
@@ -81,7 +82,7 @@ class View:
 
 
 def after(command: str, fields: dict, before: View | None, found: View) -> list[str]:
-    """How `found` differs from what the command makes of `before`; nothing when it fits."""
+    """The differences between `found` and what the command makes of `before`; empty when there are none."""
     at = found.as_of
     if command == "start":
         return after_start(fields, before, found)
@@ -129,7 +130,7 @@ def after_start(fields: dict, before: View | None, found: View) -> list[str]:
 
 
 def after_zero(before: View, found: View, ended_at: int) -> list[str]:
-    """How `found` differs from what a countdown becomes at its zero."""
+    """The differences between `found` and what a countdown becomes at its zero."""
     if before.duration is None:
         return ["a stopwatch ended"]
     match before.at_zero:
@@ -151,5 +152,5 @@ def zeros(last: View, base: View) -> list[int]:
     length, ends = last.duration - last.added, [last.zero]
     while ends[-1] + length <= base.start + SAME_CROSSING:
         ends.append(ends[-1] + length)
-    # Of a run far behind, the last crossing stands for all.
+    # A run that is far behind has only its last crossing sent.
     return ends if len(ends) <= 16 else ends[-1:]

@@ -5,8 +5,8 @@
 
 A loaded server is recorded (`recorder.c`, `recorded_load.py`): its file calls and what it sent, in one order. For each
 instant the model of a disk (`file_model.py`) says what may be there after a power cut, and a survivor (`survivors.py`)
-picks one case. A new server is started on it and asked for all timers, and what clients had been told is held against
-that (`promises.py`). Ends with 1 when a promise is broken, and prints which; --keep keeps such images.
+picks one case. A new server is started on it and asked for all timers, and its answer is compared with what clients
+had been sent (`promises.py`). Exits with 1 when a promise is broken, and prints which; --keep keeps such images.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def walk(calls: list[Call], cuts: list[int], disk: Disk) -> Iterator[tuple[int, 
 
 @dataclass
 class Instants:
-    """Where to cut: by what happens there."""
+    """The instants at which the power may be cut, grouped by what happens then."""
 
     groups: list[int] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Instants:
         return instants
 
     def pick(self, count: int, chance: random.Random) -> list[tuple[int, Survivor]]:
-        """So many cuts, each with what survives it."""
+        """`count` cuts, each with a survivor that chooses what the disk keeps."""
         kinds = [kind for kind in (
             ("groups", 4), ("checkpoints", 3), ("failures", 3), ("answers", 3), ("restarts", 1), ("any", 2),
         ) if getattr(self, kind[0])]
@@ -135,7 +135,7 @@ def survivor_for(kind: str, turn: int, seed: str) -> Survivor:
 
 
 def with_own_inode(path: str, contents: bytes, before: int, now: int) -> bytes:
-    """A folder is known as itself by its file `history`, and an image stands for the same folder."""
+    """Makes an image pass for the recorded folder, which the server knows by the inode in its file `history`."""
     if path != ".timersync/history":
         return contents
     try:
@@ -146,13 +146,13 @@ def with_own_inode(path: str, contents: bytes, before: int, now: int) -> bytes:
         return contents
     history["inode"] = now
     if "modified" in history:
-        # And by when it was written.
+        # The server also compares the time at which the file was written.
         history["modified"] = time.time_ns() // 1000 * 1000
     return json.dumps(history, sort_keys=True).encode()
 
 
 def boot(data: Path, again: list[Asked]) -> Found:
-    """The states that a new server shows on a folder, also when requests are sent to it again."""
+    """The states that a new server shows on a folder, before and after requests are sent to it again."""
     server = timer_server.Server(data, *OPTIONS)
     try:
         server.start()
@@ -258,8 +258,8 @@ def replay(
     recorded: Recorded, images: int, seed: object, folder: Path, *, library: Path | None = None, strict_names=False,
     keep=False,
 ) -> Report:
-    """Makes and judges so many images of a recording; with the recorder's library, the power is cut once more while a
-    server recovers on every third."""
+    """Makes and judges `images` images of a recording. With the recorder's library, the power is cut once more while
+    every third server recovers."""
     began = time.monotonic()
     check_complete(recorded)
     promises = Promises.of(recorded.calls, recorded.asked)
@@ -307,7 +307,7 @@ def describe(survivor: Survivor) -> str:
 
 
 def check_complete(recorded: Recorded) -> None:
-    """The recording tells all that was done: what it makes in memory is what lies in the folder."""
+    """Checks that the recording is complete: replayed in memory, its calls make exactly the files of the folder."""
     disk = Disk()
     last = max(call.end or call.begin for call in recorded.calls)
     for _, at_end in walk(recorded.calls, [last + 1], disk):

@@ -36,7 +36,8 @@ class Asked:
 
 @dataclass
 class Step:
-    """A state of a timer, or its removal, in the order in which they came to be."""
+    """A state of a timer, or its removal. Steps are sorted by `order`; the first message that shows one is sent at
+    `told`."""
 
     order: float
     state: dict | None
@@ -49,17 +50,17 @@ class Step:
 
 @dataclass
 class Found:
-    """The states that a server shows that was started on an image."""
+    """A server that was started on an image: its timers, its faults and its log."""
 
     timers: dict[str, dict]
     faults: list[dict] = field(default_factory=list)
     quarantined: list[str] = field(default_factory=list)
     log: str = ""
     history: str | None = None
-    # Answers to requests that were sent again, and what the timers were after that.
+    # Answers to requests that were sent again, and the timers after these answers.
     repeated: list[tuple[Asked, dict]] = field(default_factory=list)
     timers_after: dict[str, dict] | None = None
-    # The revision of a change that was made then.
+    # The revision of a timer that was started last.
     next_revision: int | None = None
 
 
@@ -82,16 +83,16 @@ class Promises:
     def __init__(
         self, messages: list[tuple[int, int, dict]], asked: list[Asked], doubts: list[tuple[int, float]] = (),
     ):
-        """`messages` are instants, sockets and what was sent there, in the order of the instants."""
+        """`messages` holds tuples of an instant, a socket and a message, ordered by instant."""
         self.asked = asked
         self.doubts = doubts
         self.answers: dict[int, tuple[int, dict]] = {}
-        # By timer, each under its order: the revision, and half of one more for a removal.
+        # Steps by timer and order. A state's order is its revision; a removal's is half a step above the last revision.
         self.steps: dict[str, dict[float, Step]] = {}
-        # Each time that all runs ended at once: the revisions by timer.
+        # For each accepted `finishAll`, the revisions of the timers that it finished.
         self.together: list[dict[str, int]] = []
         self.histories: list[tuple[int, str]] = []
-        # Reports that differ from an earlier one of the same thing.
+        # Messages that show another state than an earlier message with the same revision.
         self.contradictions: list[str] = []
         self._seen: dict[tuple[int, str], int] = {}
         requests = {request.number: request for request in asked}
@@ -108,7 +109,7 @@ class Promises:
             case {"event": "hello", "history": history}:
                 self.histories.append((at, history))
             case {"event": "removed", "timer": timer}:
-                # On one socket it follows all states that were sent before it.
+                # A removal comes after all states of its timer that this socket was sent before.
                 order = self._seen.get((socket, timer), 0) + 0.5
                 self.steps.setdefault(timer, {}).setdefault(order, Step(order, None, at))
             case {"reply": int(number)} if number in requests and number not in self.answers:
@@ -127,7 +128,7 @@ class Promises:
             self.contradictions.append(f"{timer} r{revision} was told as {step.state}, and as {state}")
 
     def _hear_answered_removals(self, requests: dict[int, Asked]) -> None:
-        """The requester of a removal gets its reply first; each of these instants belongs to one of the removals."""
+        """Moves each removal to the instant of its reply, which its requester is sent before the event."""
         for timer, steps in self.steps.items():
             removals = sorted((step for step in steps.values() if step.state is None), key=lambda step: step.told)
             answered = sorted(
@@ -149,10 +150,10 @@ class Promises:
         return told
 
     def is_under_way(self, request: Asked, cut: int) -> bool:
-        """Whether it may be done or not, because it was asked for and nothing was answered."""
+        """Whether a request may or may not be stored at `cut`, because it was sent and not answered before."""
         settled, answer = self.answers.get(request.number, (math.inf, {}))
         if answer and not answer["ok"]:
-            # What a disk has that refuses every sync can't be taken back before one succeeds.
+            # A disk that refuses every sync may hold a refused change, which can't be undone before a sync succeeds.
             settled = max([settled, *(end for begin, end in self.doubts if begin < settled < end)])
         return request.at < cut <= settled
 
@@ -195,7 +196,7 @@ class Promises:
             return [f"changed: {timer} is {lasting(state)}, and was {lasting(step.state)}"]
         if step is not None and step.told < cut:
             return []
-        # A change that was done and not answered yet may be there; nobody was sent one that was refused later.
+        # A change may be stored before it is answered. A state that was never sent belongs to no accepted request.
         may_be = [request for request in under_way if step is not None or not self._is_accepted(request)]
         if any(request.command != "remove" for request in may_be):
             return []
@@ -238,7 +239,7 @@ def states_in(message: dict) -> list[dict]:
 
 
 def times_in_doubt(calls: list[Call]) -> list[tuple[int, float]]:
-    """From each sync of the log that failed to the next one that tells what the disk has of it."""
+    """Times from a failed sync of the log to the next one that succeeds; until then the disk's contents are unknown."""
     syncs = sorted(
         (call.end, call.failed) for call in calls
         if call.end and (call.kind == Kind.SYNC_ALL or call.kind == Kind.SYNC and call.path in (".timersync", LOG)))
@@ -249,7 +250,7 @@ def times_in_doubt(calls: list[Call]) -> list[tuple[int, float]]:
     return times
 
 
-# MARK: - What was sent
+# MARK: - Sent messages
 
 
 def sent_messages(calls: list[Call]) -> list[tuple[int, int, dict]]:

@@ -21,9 +21,9 @@ TIMERS = 20
 LONG = 2
 STOPWATCHES = 3
 WITHIN = 30.0
-# Nothing may be refused because it is too much.
+# Limits are so high that no request is refused because of one.
 OPTIONS = ("--log-level", "warning", "--requests", "1000000", "--replies", "100000", "--unread-bytes", "100000000")
-# No zero is crossed before all images were judged.
+# No countdown reaches zero before all images are judged.
 HOURS = 3600
 
 
@@ -64,7 +64,7 @@ class Load:
                 self._burst(socket, self._long_history(number)) for number, socket in enumerate(self.sockets[:LONG])))
 
     async def work(self, seconds: float, burst: int = 16, pause: float = 0.05) -> None:
-        """All clients change timers for so long; when this returns all is answered."""
+        """Lets all clients change timers for `seconds`, and returns when every request is answered."""
         end = time.monotonic() + seconds
 
         async def go(socket) -> None:
@@ -82,7 +82,7 @@ class Load:
             await asyncio.sleep(0.02)
 
     async def has_failed(self, count: int = 1, at_most: float = 6.0) -> None:
-        """Waits until so many calls have failed on purpose."""
+        """Waits until `count` calls have failed on purpose."""
         end = time.monotonic() + at_most
         while self.recorder.failed < count:
             assert time.monotonic() < end, "no call was made that was to fail"
@@ -113,7 +113,7 @@ class Load:
         await asyncio.gather(self.watcher, *(socket.close() for socket in self.sockets), return_exceptions=True)
 
     async def _burst(self, socket, wishes: list[Asked]) -> None:
-        """Asks for all at once, and waits for all answers."""
+        """Sends all requests at once, and waits for all answers."""
         for request in wishes:
             request.at, request.seconds = self.recorder.now, time.monotonic()
             self.asked.append(request)
@@ -123,7 +123,7 @@ class Load:
             message = json.loads(await asyncio.wait_for(socket.recv(), WITHIN))
             waiting.discard(message.get("reply"))
 
-    # Wishes
+    # Requests
 
     def _ask(self, command: str, timer: str | None, **fields) -> Asked:
         number = next(self.numbers)
@@ -142,7 +142,7 @@ class Load:
         if self.random.random() < 0.003:
             return self._ask("finishAll", None)
         if number < LONG:
-            # They keep their run, and so their pauses.
+            # These timers keep their runs, and so their pauses.
             commands, weights = ["pause", "resume", "update", "message", "addRemainingTime"], [2, 2, 3, 2, 2]
         elif number < LONG + STOPWATCHES:
             commands, weights = ["stopwatch", "lap", "update", "pause", "resume"], [1, 12, 2, 1, 1]
@@ -215,7 +215,7 @@ async def checkpoint_fails(load: Load) -> None:
 
 
 async def append_fails(load: Load) -> None:
-    """The sync of the log fails once, again and again, while clients change timers."""
+    """Six times a single sync of the log fails while clients change timers."""
     await load.start()
     for _ in range(6):
         await load.work(0.1)
@@ -263,7 +263,7 @@ async def names_fail(load: Load) -> None:
 
 
 async def busy(load: Load) -> None:
-    """So much that the log begins anew in the same bytes: an entry without files is its first one then."""
+    """Clients change so much that the log begins anew in the same bytes, with an entry that holds no files."""
     await load.start()
     log = load.recorder.data / ".timersync/log"
     end = time.monotonic() + 120

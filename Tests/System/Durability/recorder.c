@@ -106,7 +106,7 @@ static long finish(struct entry *entry, long result) {
   return result;
 }
 
-// Whether the call is to fail; errno is set then, and the entry is finished.
+// Whether the call is to fail. If so, errno is set and the entry is finished.
 static int fails(struct entry *entry) {
   if (!entry || (int32_t)entry->kind != __atomic_load_n(&trace->fail_kind, __ATOMIC_SEQ_CST)) return 0;
   size_t ending = strnlen(trace->fail_ending, sizeof trace->fail_ending);

@@ -112,7 +112,7 @@ class Recorder:
 
     @property
     def failed(self) -> int:
-        """How many calls failed since `fail` was called."""
+        """The number of calls that have failed since `fail` was called."""
         return struct.unpack_from("=q", self.shared, 40)[0]
 
     def close(self) -> None:

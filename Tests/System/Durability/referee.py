@@ -1,8 +1,9 @@
-"""Judges a history of kills and stops against the model of a timer: nothing lost, nothing doubled, each crossing told
-once.
+"""Judges a history of kills and stops against the model of a timer: no change is lost, none is made twice, and each
+crossing is sent once.
 
-A server whose `hello` has a `history` tells those who come back with `since` what they missed: of it, each watcher has
-to hear each crossing exactly once, whenever the server ended. Without, what falls into the moment of a kill is excused.
+After a `hello` with a `history`, a server sends clients that come back with `since` what they missed. A watcher of
+such a server must receive each crossing exactly once, whenever the server ended. Without a `history`, crossings at
+the moment of a kill are excused.
 """
 
 import itertools
@@ -32,7 +33,7 @@ class Verdict:
     answered: int = 0
     crossings: int = 0
     late: int = 0
-    # Crossings that were stored or sent at the moment of a kill: which of the two can't be seen from outside.
+    # Crossings just before a kill that were never sent; a server without a `history` can't send them later.
     untold: int = 0
     told_again: int = 0
     # Crossings after a start, before any watcher had reconnected.
@@ -56,7 +57,7 @@ class Known:
     """The known facts about a timer when a life ends or begins."""
 
     state: View | None
-    # Whether its crossing is behind it; None when that can't be known.
+    # Whether the timer has crossed zero; None when that is unknown.
     has_ended: bool | None = False
     is_certain: bool = True
 
@@ -113,7 +114,7 @@ class Referee:
         return self.verdict
 
     def blame(self, what: str, timer: str | None, life: int, near: float | None = None) -> None:
-        """`near`, when it happened on the local clock; else at the end of that life."""
+        """Adds a violation. `near` is its instant on the local clock, by default the end of that life."""
         near = self.history.lives[life].killed_at if near is None else near
         is_worth_it = len(self.verdict.violations) < ACCOUNTS_MOST
         account = self.history.around(timer, near) if is_worth_it else ""
@@ -167,7 +168,7 @@ class Referee:
     # Revisions
 
     def check_revisions(self) -> None:
-        """Over all timers and lives: what is new is higher, and no revision is given twice."""
+        """Over all timers and lives, a new revision is above all earlier ones, and no revision is given twice."""
         owner: dict[int, str] = {}
         highest_before = highest = 0
         for life in self.history.lives:
@@ -257,7 +258,7 @@ class Referee:
             known = self.check_life(timer, life, known)
 
     def check_start(self, timer: str, life: Life, known: Known) -> Known:
-        """What the first snapshot after a start shows must follow from what was known at the kill."""
+        """Checks that the first snapshot after a start follows from the state that was known at the kill."""
         base = self.base(timer, life)
         killed = self.seen_before(life)
         if killed is None:
@@ -288,7 +289,7 @@ class Referee:
         return Known(base, known.has_ended)
 
     def check_gap(self, timer: str, killed: Life, known: Known, base: View, under_way: list[Request]) -> Known:
-        """More than was seen became durable: by what was under way, or by a zero that passed."""
+        """Checks a timer whose revision nobody saw before the kill: a request or a crossing has to explain it."""
         self.gaps.add((timer, killed.number))
         last = known.state
         was_due = last.zero is not None and not known.has_ended and last.zero <= base.as_of + RESTART_TOLERANCE
@@ -304,7 +305,7 @@ class Referee:
             self.check_sum(timer, killed, base.added - last.added, under_way)
         if under_way or not was_due or known.has_ended is None:
             return Known(base, None)
-        # It was the crossing alone; what repeats crossed at the end of each of its runs.
+        # The crossing alone made the change; a repeating countdown crossed zero at the end of each of its runs.
         self.expected_ends += [(timer, zero, killed.number) for zero in zeros(last, base)]
         return Known(base, last.at_zero != "repeat")
 
@@ -330,14 +331,14 @@ class Referee:
             self.verdict.transitions += 1
             known = self.check_step(timer, life, known, step, under_way)
         zero = known.state.zero if known.state else None
-        # A change under way may have come before it.
+        # A request that was under way may have changed the timer before this zero.
         if zero is not None and known.has_ended is False and zero <= life.killed_wall and not under_way:
             self.expected_ends.append((timer, zero, life.number))
         known.is_certain = is_certain
         return known
 
     def steps(self, timer: str, life: Life, known: Known) -> tuple[list[Step], bool]:
-        """All that is known to have happened to a timer in a life, in order; and whether the order is sure."""
+        """The known steps of a timer in a life, in order, and whether the order is certain."""
         first = place = known.state.revision if known.state else 0
         steps: dict[float, Step] = {}
         removals = 0
@@ -348,7 +349,7 @@ class Referee:
                 removals += 1
                 steps[place + 0.5] = Step("removed", None)
             for state in push.message.get("timers", []):
-                # A late end that `subscribed` has shown already comes with the revision of then.
+                # A late end whose state `subscribed` has shown already carries the revision of that state.
                 if state["timer"] == timer and state["revision"] > first:
                     place = state["revision"]
                     ended_at = micros(push.message["endedAt"]) if "endedAt" in push.message else None
@@ -358,7 +359,7 @@ class Referee:
                         before.later_ends.append(ended_at)
                         continue
                     steps[place] = Step(push.cause, View(state), ended_at, bool(push.message.get("late")))
-        # The last answers before a kill may have nobody else who saw what they tell.
+        # The last replies before a kill may show states that no watcher was sent.
         for request in self.asked_in(life, timer):
             if request.reply_life == life.number:
                 for state in request.replied_states():
@@ -374,14 +375,14 @@ class Referee:
             return self.check_end(timer, life, known, step)
         zero = before.zero if before else None
         if zero is not None and known.has_ended is False and zero < step.state.as_of:
-            # The end is sent before what comes after it.
+            # The server sends an end before the changes that follow it.
             if step.is_pushed:
                 self.blame(f"{timer} was {step.cause} after its zero at {zero}, which was not told", timer, life.number,
                           self.local(life, step.state.as_of))
             else:
                 self.expected_ends.append((timer, zero, life.number))
             return Known(step.state, None)
-        # Where a change may have gone before that nobody saw, nothing follows.
+        # A change that nobody saw may precede this step, and then its state can't be checked.
         is_next = step.is_pushed or not under_way
         makers = self.makers(timer, life, step) if is_next else []
         wrong = [after(request.command, request.fields, before, step.state) for request in makers]
@@ -453,10 +454,10 @@ class Referee:
                 self.not_told(timer, zero, self.history.lives[life], watcher)
 
     def is_same_end(self, timer: str, earlier: int, first: Push, instant: int, second: Push) -> bool:
-        """Whether two ends are of one crossing; over a restart its instant moves a little with the clock."""
+        """Whether two ends belong to one crossing, whose instant moves a little with the wall clock over a restart."""
         if first.life == second.life:
             return earlier == instant
-        # Somebody may have set another zero right after the first.
+        # A request may have set a new zero right after the first end.
         set_anew = any(
             r.command in ("start", "addRemainingTime") and r.concerns(timer)
             and (r.reply_at >= first.at or r.was_unanswered_in(first.life))
@@ -475,14 +476,14 @@ class Referee:
         before_kill = life.killed_wall - zero
         is_last = life is self.history.lives[-1]
         is_excused = is_last or not self.histories
-        # One watcher may be back later than the other.
+        # The watchers reconnect at different times.
         around = [life, self.seen_after(life.number)] if before_kill >= 0 else [self.seen_after(life.number)]
         if is_excused and any(self.is_before_return(self.local(life, zero), other, watcher) for other in around):
             self.verdict.unheard += watcher == 0
             return
         window = self.window + self.slowest_answer(life) + life.stalled(before_kill)
         if is_excused and 0 <= before_kill <= window:
-            # After the last kill nobody comes who could be told.
+            # No watcher reconnects after the last kill, so no end is sent later.
             self.verdict.untold += watcher == 0 and not is_last
             return
         when = f"{abs(before_kill) / 1000:.1f} ms {'before' if before_kill >= 0 else 'after'} the {life.end}"
@@ -491,7 +492,7 @@ class Referee:
             self.local(life, zero))
 
     def is_before_return(self, instant: float, life: Life | None, watcher: int) -> bool:
-        """Whether the server of a life may have run already at a local instant, and this watcher was not yet back."""
+        """Whether a local instant lies between the start of a life and this watcher's return in it."""
         if life is None:
             return False
         pushes = self.pushed_in(life, watcher)
@@ -499,9 +500,9 @@ class Referee:
         return life.started_at <= instant <= back_at
 
     def slowest_answer(self, life: Life) -> int:
-        """How long the disk took in the last second before a kill: no crossing is sent sooner.
+        """The longest wait for an answer in the last second before a kill; storing a crossing may take as long.
 
-        Where it had answered nothing yet, it may have been busy since the server started.
+        A server that had answered nothing may have waited for its disk since it started.
         """
         answered = [r for r in self.requests.get(life.number, []) if r.reply_life == life.number]
         if not answered:
@@ -525,8 +526,8 @@ class Referee:
 
 
 def is_zero_of(state: View, instant: int, tolerance: int) -> bool:
-    """Whether a state crosses zero then; of a countdown that repeats and is far behind, the last crossing is told
-    for all."""
+    """Whether a state crosses zero at an instant. A repeating countdown that is far behind sends its last crossing in
+    place of all."""
     behind, length = instant - state.zero, state.duration - state.added
     if abs(behind) <= tolerance:
         return True
@@ -537,15 +538,15 @@ def is_zero_of(state: View, instant: int, tolerance: int) -> bool:
 
 
 def near(ends: list[tuple[int, Push]], instant: int) -> list[tuple[int, Push]]:
-    """Those of the ends, in their order, that may be of a crossing at this instant."""
+    """The ends, in their order, that may belong to a crossing at this instant."""
     first = bisect_left(ends, instant - SAME_CROSSING, key=lambda end: end[0])
     last = bisect_right(ends, instant + SAME_CROSSING, key=lambda end: end[0])
     return ends[first:last]
 
 
 def is_folded(zero: int, told: list[tuple[int, Push]]) -> bool:
-    """Whether the next end that was sent stands for this one too: that of a countdown which was found so far behind,
-    after a stop while its disk hung, that its last crossing is told for all."""
+    """Whether the next end that was sent stands for this crossing too. After a stop with a hanging disk, a repeating
+    countdown may be so far behind that the server sends only its last crossing."""
     later = min(((instant, push) for instant, push in told if instant > zero), default=None, key=lambda end: end[0])
     if later is None or not later[1].message.get("late"):
         return False
@@ -560,8 +561,8 @@ def is_folded(zero: int, told: list[tuple[int, Push]]) -> bool:
 
 
 def is_beyond_kept(zero: int, told: list[tuple[int, Push]]) -> bool:
-    """Whether the watcher, when it reconnected, was sent all the later ends that a timer keeps: this one was kept no
-    more."""
+    """Whether the watcher, when it reconnected, was sent as many later ends as a timer keeps, so that this one was no
+    longer stored."""
     later = [(instant, push) for instant, push in told if instant > zero]
     if not later or not later[0][1].message.get("late"):
         return False

@@ -1,4 +1,4 @@
-"""One connection of a test that waits for each thing in turn; what was pushed meanwhile is kept."""
+"""A test's connection, which waits for one message after another and keeps what is pushed meanwhile."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ WITHIN = 30.0
 
 
 class Session:
-    """A WebSocket to the server: asks, and hears."""
+    """A WebSocket to the server: sends requests, and receives replies and events."""
 
     def __init__(self, server, query: str = ""):
         self.stack = ExitStack()

@@ -55,7 +55,7 @@ class Random(Survivor):
     def _pick(self, possible: list, likelihood: float):
         if len(possible) == 1 or self.random.random() > likelihood:
             return possible[0]
-        # The last one, most of the time: there are hardly ever more than two.
+        # Mostly the last possibility: there are hardly ever more than two.
         return possible[-1] if self.random.random() < 0.7 else self.random.choice(possible[1:])
 
     def name(self, path: PurePosixPath, possible: list[Node | None]) -> Node | None:
@@ -88,7 +88,7 @@ class TornLog(Everything):
             return whole
         before = LengthsOnly().contents(path, file)
         begin, end = file.last_write
-        # What was written ahead of the entries is zero.
+        # The bytes that were written ahead of the entries are zero.
         end = begin + len(whole[begin:end].rstrip(b"\0"))
         first, last = begin // SECTOR, -(-end // SECTOR)
         contents = bytearray(whole)

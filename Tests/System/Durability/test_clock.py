@@ -104,7 +104,7 @@ def start_the_machine_anew(data) -> None:
             path.write_text(text)
             changed += count
     assert changed, "no file names the start of the machine"
-    # Of a few changes the files are up to date when they are answered, and the log tells nothing else.
+    # After a few changes the timers' files are up to date, and the log holds nothing that they don't.
     (data / ".timersync/log").write_bytes(b"")
 
 

@@ -247,7 +247,7 @@ def assert_files_follow(server: Server, book: Book) -> None:
     while time.monotonic() < end:
         on_disk = {}
         for path in server.data.glob("*.json"):
-            # One that goes between the listing and the reading is on its way to what is waited for.
+            # A file that is removed between the listing and the reading is one of the changes that this loop waits for.
             with contextlib.suppress(FileNotFoundError):
                 record = json.loads(path.read_text())
                 on_disk[record["timer"]] = record["revision"]
@@ -498,7 +498,7 @@ def mounted(path: Path, *options: str):
 
 
 def test_a_full_disk(tmp_path):
-    """One MiB, full: changes are refused or made, none is lost, and with room again all is well."""
+    """On a full disk of one MiB, changes are refused or made, none is lost, and all is well once there is room."""
     with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=1m", "tmpfs") as disk:
         data, ballast = disk / "data", disk / "ballast"
         server = Server(data, "--log-level", "info").start()
@@ -543,7 +543,7 @@ def fill(ballast: Path) -> None:
 
 
 def test_a_read_only_disk_at_the_start(tmp_path):
-    """One line that says so, and a code other than zero; nothing is touched."""
+    """The server logs one line that says so, and ends with a code other than zero; nothing is touched."""
     _, book, _ = folder_of_a_crash(tmp_path / "data")
     before = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
     with mounted(tmp_path / "bound", "--bind", str(tmp_path / "data")) as bound:

@@ -19,7 +19,7 @@ A, B = b"a" * PAGE, b"b" * PAGE
 
 
 class Trace:
-    """Calls as a recorder would tell them, one after the other."""
+    """A trace of calls, one after the other, as a recorder writes it."""
 
     def __init__(self):
         self.calls: list[Call] = []
@@ -75,7 +75,7 @@ class Trace:
         return left(self.disk(cut, **options), survivor or Nothing())
 
     def may_leave(self, path: str) -> set[bytes | None]:
-        """What a file may be after a power cut, by many random cases."""
+        """The possible contents of a file after a power cut, found with many random cases."""
         disk = self.disk()
         return {left(disk, Random(seed)).get(path) for seed in range(200)}
 
@@ -350,7 +350,7 @@ class Program:
                     self.messages.append((next(self.trace.clock), 1, answer))
 
     def broken(self) -> list[str]:
-        """What is broken at any instant in any of the cases."""
+        """The promises that are broken at any instant in any of the cases."""
         promises = Promises(self.messages, self.asked)
         faults = []
         survivors = [Nothing(), Everything(), NamesOnly(), DataOnly(), LengthsOnly(), *map(Random, range(20))]

@@ -1,4 +1,4 @@
-"""What becomes of the data folder while a server owns it, and between two: syncs that fail, folders that are removed,
+"""The data folder while a server owns it, and between two servers: syncs that fail, folders that are removed,
 replaced and restored, files that are gone for a moment, that can't be read, or are not ours."""
 
 import contextlib
@@ -142,7 +142,7 @@ def move_away(data: Path) -> None:
     mostly_long(remove_log, remove_folder, replace_log, remove_inside, remove_lock, remove_contents, move_away),
     ids=lambda harm: harm.__name__)
 def test_nothing_answered_is_lost_when_the_folder_is_harmed(server, harm):
-    """What was answered before and after is there after a kill, and the server goes on by itself."""
+    """All answered changes are there after a kill, and the server needed no help to go on."""
     server.start()
     with Session(server, "?timer=*&interval=0") as session:
         session.ok("start", "oven", duration=600)
@@ -387,7 +387,7 @@ def unreadable(server, library, tmp_path):
 
 @pytest.mark.parametrize("error", mostly_long("EIO", "EACCES"))
 def test_a_file_that_can_not_be_read_is_left_and_read_later(unreadable, error):
-    """It is neither moved nor overwritten; its timer is there as soon as it can be read."""
+    """The file is neither moved nor overwritten; its timer is there as soon as it can be read."""
     server, faults = unreadable
     faults.arm("open", getattr(errno, error), 1, FOREVER)
     before = (server.data / "tea.json").stat().st_ino
@@ -504,7 +504,7 @@ NEWER = {
 @pytest.mark.parametrize("name", NEWER)
 @pytest.mark.parametrize("was_used", mostly_long(True, False))
 def test_data_of_a_newer_version_ends_the_start(server, name, was_used):
-    """One line and the exit code 65; nothing in the folder is touched."""
+    """The start fails with one line and exit code 65; nothing in the folder is touched."""
     if was_used:
         server.start()
         with Session(server) as session:
@@ -528,7 +528,7 @@ def test_data_of_a_newer_version_ends_the_start(server, name, was_used):
 
 @pytest.mark.long
 def test_an_edit_of_a_newer_version_is_left(server):
-    """It is reported, and not overwritten; the timer stays what it was."""
+    """The edit is reported, and not overwritten; the timer stays as it was."""
     server.start()
     with Session(server) as session:
         before = session.ok("start", "oven", duration=600)
@@ -575,7 +575,7 @@ def test_an_implausible_revision_harms_nothing(server, revision):
 
 @pytest.fixture
 def crashed(server):
-    """A server that was killed with a change of tea and a removal of oven in its log; tea's file of before."""
+    """A killed server whose log holds a change of tea and a removal of oven; tea's file is older than that change."""
     server.start()
     with Session(server) as session:
         while True:

@@ -1,5 +1,5 @@
-"""The log and the first line: nobody who has something to say waits for whoever reads it, and nothing that others
-make us say fills a disk."""
+"""The log and the first line: a slow reader of them delays no thread and no client, and clients can't fill a disk with
+log lines."""
 
 import contextlib
 import fcntl
@@ -42,7 +42,7 @@ def full_pipe(blocking: bool = True):
 
 
 def rest_of(pipe) -> str:
-    """What is read until everybody has closed the other end."""
+    """The rest of the output, read until all other writers have closed the pipe."""
     os.close(pipe.writer)
     os.set_blocking(pipe.reader, True)
     found = b""
@@ -58,7 +58,7 @@ def serve(data: Path, *options: str, stdout=subprocess.PIPE, stderr=subprocess.P
 
 
 def first_line(process: subprocess.Popen) -> SimpleNamespace:
-    """Where a server listens, once it says so."""
+    """The URLs of a server, once its first line says where it listens."""
     ready, _, _ = select.select([process.stdout], [], [], 20)
     assert ready, "it has not started after 20 s"
     port = int(READY.fullmatch(process.stdout.readline()).group(1))
@@ -66,7 +66,7 @@ def first_line(process: subprocess.Popen) -> SimpleNamespace:
 
 
 def last_words(process: subprocess.Popen, pipe) -> str:
-    """What is read while a server ends that is asked to."""
+    """The output of a server from SIGTERM until its end."""
     process.send_signal(signal.SIGTERM)
     said = rest_of(pipe)
     assert process.wait(WITHIN) == 0
@@ -89,7 +89,7 @@ def add_token(data: Path) -> str:
 
 @pytest.mark.parametrize("blocking", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_an_unread_log_delays_nothing(tmp_path, blocking):
-    """It starts, answers, ticks and stops; whoever reads then finds every line, in its order and with its own time."""
+    """The server starts, answers, ticks and stops; a later reader finds every line, in order and with its own time."""
     data = tmp_path / "data"
     token = add_token(data)
     with full_pipe(blocking) as pipe:
@@ -176,7 +176,7 @@ def told(server: Server, text: str) -> list[str]:
 
 
 def test_wrong_tokens_are_one_line_with_a_count(server):
-    """Whoever tries a hundred tokens fills no disk, and the count is logged when the process ends."""
+    """A client that tries a hundred tokens fills no disk, and the count is logged when the process ends."""
     add_token(server.data)
     server.start()
     for number in range(100):

@@ -1,4 +1,4 @@
-"""What is optional may be missing: the server starts, says what works less well, and does it another way."""
+"""Optional parts may be missing: the server starts, says what works less well, and does it another way."""
 
 import json
 import os
@@ -45,8 +45,7 @@ def server(tmp_path, unwatched):
 
 
 def test_edits_are_seen_without_watches(server, unwatched):
-    """Added, edited and removed by hand; again when the system gives watches once more; one warning each tells of
-    it."""
+    """Files are added, edited and removed by hand, first without watches, then with them; two warnings are logged."""
     put(server.data, "oven.json", record("oven"))
     server.start()
     with Session(server, "?timer=*&interval=0") as session:

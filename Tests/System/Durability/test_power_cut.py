@@ -27,7 +27,7 @@ def short(library, tmp_path_factory) -> Recorded:
 
 @pytest.fixture
 def judge(library, tmp_path, capsys):
-    """Cuts the power of a recording at so many instants, and fails when a promise is broken."""
+    """Cuts the power of a recording at `images` instants, and fails when a promise is broken."""
     def run(name: str, recorded: Recorded, images: int) -> Report:
         report = replay(recorded, images, name, tmp_path / "images", library=library)
         with capsys.disabled():

@@ -171,7 +171,7 @@ def state(revision: int, **fields) -> dict:
 
 
 def killed_at_a_zero(has_history: bool, told: int = 0, is_seen_between: bool = True) -> History:
-    """A countdown reaches zero a millisecond before the kill; `told` ends of it reach each watcher after the kill."""
+    """A countdown reaches zero a millisecond before the kill; each watcher is sent `told` ends of it after the kill."""
     lives = [Life(number, 10.0 * number, killed_at=10.0 * number + 5.001) for number in range(3)]
     for life in lives:
         life.killed_wall = 1_005_001_000 + 10_000_000 * life.number
@@ -285,7 +285,7 @@ def test_an_end_stands_for_those_long_before_it(repeats, late, at_zero, is_right
     "later, late, is_right", [(16, True, True), (15, True, False), (16, False, False), (0, True, False)]
 )
 def test_an_end_that_is_kept_no_more(later, late, is_right):
-    """Of a timer the last sixteen crossings are kept: with so many told on the return, an older one is gone."""
+    """The last sixteen crossings of a timer are kept: a watcher that is sent sixteen on return misses older ones."""
     zero = 1_000_000_000
     told = [
         (

@@ -62,7 +62,7 @@ def test_each_change_is_known_after_a_crash(server, command, fields, is_on_disk)
 
 @pytest.mark.parametrize("is_on_disk", [False, True], ids=["in the log", "in the file"])
 def test_a_removal_is_known_after_a_crash(server, is_on_disk):
-    """It is answered as done, and a timer of that name that began since stays."""
+    """The removal is answered as done, and a timer of that name that began since stays."""
     with Session(server) as session:
         session.ok("start", "tea", duration=600)
         session.ok("remove", "tea", requestId="wish")
@@ -197,7 +197,7 @@ def test_a_change_is_known_when_a_fault_emptied_the_log(tmp_path, call, error, c
         session.ok("start", "tea", duration=600)
         session.ok("addRemainingTime", "tea", seconds=60, requestId="wish")
         for number in range(40):
-            # So many that the timer's own file has forgotten the first one.
+            # After this many changes the timer's own file no longer holds the first key.
             last = session.ok("update", "tea", title=f"title {number}", requestId=f"wish {number}")
         faults.arm(call, error, 1, count)
         session.ask("start", "oven", duration=600)

@@ -100,7 +100,7 @@ def test_a_disk_that_hangs_does_not_keep_the_process(library, tmp_path, certific
                 with Stopwatch() as watch:
                     assert server.stop() == DISK_SILENT, server.log
                 hear_close(deaf[0])
-                # Whether it was done is unknown, and its error says so.
+                # Whether the change was made is unknown, and the error says so.
                 assert b"shuttingDown" in asked.recv(4096)
             assert watch.seconds < 1 + ENDED_WITHIN, f"{kind}: {watch.seconds}"
             assert "the disk does not answer" in server.log
@@ -120,7 +120,7 @@ def test_a_disk_that_hangs_does_not_keep_the_process(library, tmp_path, certific
 
 
 def test_a_disk_that_comes_back_in_time_stores_all(faults):
-    """It hangs for a moment at the stop: all is answered, and the code is 0."""
+    """The disk hangs for a moment at the stop: all requests are answered, and the code is 0."""
     server = faults.server().start()
     with Session(server) as session:
         faults.hang()
@@ -135,7 +135,7 @@ def test_a_disk_that_comes_back_in_time_stores_all(faults):
 
 @pytest.mark.parametrize("function", ["rename", "sync"])
 def test_what_the_disk_refuses_last_is_logged(faults, function):
-    """The loop is over and hears it no more: what had been answered is stored, and the log says what is behind."""
+    """The loop has ended before the failure is reported: all answered changes are stored, and the failure is logged."""
     server = faults.server("--drain", "0").start()
     # The shutdown write needs one sync, and no file.
     faults.arm(function, errno.EIO, 1 if function == "rename" else 2, FOREVER)
@@ -255,7 +255,7 @@ def test_a_start_that_hangs_can_be_stopped(stuck_at_start, number):
 
 
 def test_a_hang_up_before_the_loop_is_obeyed_by_it(stuck_at_start, faults):
-    """It does not end the process, and the tokens are read when the loop runs."""
+    """SIGHUP does not end the process, and the tokens are read when the loop runs."""
     for _ in range(3):
         stuck_at_start.send_signal(signal.SIGHUP)
     faults.disarm()
@@ -320,7 +320,7 @@ def test_a_hang_up_reads_the_tokens_anew(tmp_path, threads):
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_hang_up_reads_the_certificate_anew(tmp_path, certificate, threads):
-    """It says which, or why the one before stays in use; the tokens are read as well."""
+    """The log says which certificate is used, or why the previous one stays in use; the tokens are read as well."""
     other = Certificate(tmp_path, "other")
     used, key = tmp_path / "used.pem", tmp_path / "used.key"
     shutil.copy(certificate.path, used)

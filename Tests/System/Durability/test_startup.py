@@ -120,7 +120,7 @@ def test_others_load_beside_damage(damaged):
 
 @pytest.mark.parametrize("name", DAMAGED)
 def test_damage_is_put_aside_and_told(damaged, name):
-    """In `quarantine/` with its bytes as they were; the reason is in the log, in `/healthz`, and told who starts it."""
+    """The file is in `quarantine/`, unchanged; the log, `/healthz` and the refusal of a `start` give the reason."""
     server, contents = damaged
     reason = DAMAGED[name][1]
 
@@ -162,7 +162,7 @@ def test_quarantine_keeps_what_is_there(server):
 
 @pytest.mark.parametrize("contents", [b"", b"{", b'{"revisionCeiling": "x"}'])
 def test_a_damaged_record_of_the_server_is_told(server, contents):
-    """What the server keeps beside the timers is damaged: that is said, and no revision is given twice."""
+    """A damaged record that the server keeps beside the timers is reported, and no revision is given twice."""
     server.start()
     with Session(server) as session:
         session.ok("start", "stays", duration=60)
@@ -192,7 +192,7 @@ def test_files_of_every_version_are_loaded(server, version):
     with Session(server) as session:
         found = session.list()
         assert session.ok("start", "new", duration=60)["revision"] > 17
-        # It was removed under this name; that is remembered for ten minutes, and no longer.
+        # The key `c` removed this timer, but a key is remembered for ten minutes only.
         assert session.ask("remove", "gone", requestId="c")["error"]["code"] == "unknownTimer"
     assert health(server)["faults"] == []
     assert set(found) == {"runs", "stands", "counts up", "over", "in overtime", "idle/é"}
@@ -226,7 +226,7 @@ def test_a_file_by_hand_needs_little(server):
 # One owner
 
 def test_a_second_server_is_refused(server):
-    """It says who owns the folder, ends with a code other than zero, and does the first no harm."""
+    """The second server says who owns the folder, ends with a code other than zero, and does the first no harm."""
     server.start()
     with Session(server) as session:
         started = session.ok("start", "tea", duration=600)
@@ -287,7 +287,7 @@ def crashed(tmp_path_factory):
 
 
 def found_with(crashed, log: bytes, folder: Path) -> tuple[dict, str, list]:
-    """A server's view of a folder with this log: its timers, what it says, and the faults it tells."""
+    """A server's view of a folder with this log: its timers, its log lines and its faults."""
     shutil.copytree(crashed[0], folder)
     (folder / ".timersync/log").write_bytes(log)
     server = Server(folder, "--log-level", "info").start()
@@ -366,7 +366,7 @@ SOON = 1.0
 
 @pytest.fixture
 def watched(server):
-    """A started server, its timer `tea` on disk, and a session that hears of every change."""
+    """A started server, its timer `tea` on disk, and a session that receives every change."""
     server.start()
     with Session(server, "?timer=*&interval=0") as session:
         session.ok("start", "tea", duration=600, title="Tea")

@@ -1,4 +1,4 @@
-"""A server that is asked to stop: what it answered is on disk, and everybody is told to come back."""
+"""A server that is asked to stop: its answered changes are on disk, and all clients are asked to come back."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ def test_a_thousand_clients_are_told(server):
         found = session.list()
     for name, states in outcome["by timer"].items():
         last = states[-1]
-        # One more may have been made and not answered.
+        # The server may have made one more change without answering it.
         assert found[name]["revision"] >= last["revision"]
         if found[name]["revision"] == last["revision"]:
             assert lasting(found[name]) == lasting(last)
@@ -69,7 +69,7 @@ async def stop_under_load(server: Server) -> dict:
             outcome["unanswered"].discard(name)
             if not reply["ok"]:
                 outcome["refusals"].add(reply["error"]["code"])
-                # It stays connected and waits for the server's close frame.
+                # The client stays connected and waits for the server's close frame.
                 while True:
                     await socket.recv()
             outcome["answers"].append(reply)
@@ -131,7 +131,7 @@ def test_a_second_signal_ends_it_at_once(server):
             server.kill()
         if is_waiting:
             break
-        # It took us that second to get here: the second signal shows nothing.
+        # The machine took that second to get here, so the second signal shows nothing.
         server.start()
     assert is_waiting, "the first signal waited for nobody"
     assert watch.seconds < 0.5
@@ -141,7 +141,7 @@ def test_a_second_signal_ends_it_at_once(server):
 
 
 def test_a_client_that_does_not_answer_holds_up_for_a_while_only(server):
-    """One signal, and a client that never answers the close: ended within 5 s, with code 0."""
+    """One signal, and a client that never answers the close frame: the server ends within 5 s, with code 0."""
     deaf = deaf_client(server)
     try:
         with Stopwatch() as watch:

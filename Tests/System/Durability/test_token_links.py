@@ -150,7 +150,7 @@ def test_a_link_that_leads_nowhere_for_a_moment_ends_nothing(tmp_path, following
 
 
 def test_the_tool_changes_what_a_link_leads_to(tmp_path):
-    """The link stays one, so that whoever else follows it sees the change too."""
+    """The link stays a link, so that everything else that follows it sees the change too."""
     token_file(tmp_path / "elsewhere/real")
     (tmp_path / "etc").mkdir()
     link = tmp_path / "etc/tokens.json"

@@ -1,5 +1,5 @@
-"""What is vital has a clear end: one line that says what is wrong and what would be right, a code, and nothing left
-behind."""
+"""A failure of something vital ends the server clearly: with one line that says what is wrong and what would be right,
+an exit code, and nothing left behind."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ def run(*arguments: str, environment: dict[str, str] | None = None, launcher: tu
 @pytest.mark.parametrize("environment", mostly_long(
     {"XDG_DATA_HOME": "relative", "HOME": ""}, {}, {"HOME": ""}, {"HOME": "relative"}, {"XDG_DATA_HOME": ""}))
 def test_no_home_and_no_folder_is_a_wrong_command_line(command, environment, tmp_path, monkeypatch):
-    """It says which option is missing, and makes no folder anywhere."""
+    """The error says which option is missing, and no folder is made anywhere."""
     monkeypatch.chdir(tmp_path)
 
     done = run(*command, environment=environment)

@@ -21,7 +21,7 @@ class WallClock:
         return Server(data, environment=environment, launcher=("/usr/bin/env",))
 
     def move(self, seconds: int) -> None:
-        """Sets it so many seconds off the real one."""
+        """Sets the wall clock `seconds` off the real one."""
         fresh = self.file.with_suffix(".new")
         fresh.write_text(f"{seconds:+d}\n")
         os.replace(fresh, self.file)
