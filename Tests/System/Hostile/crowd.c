@@ -1,8 +1,8 @@
-// Many connections from one process that costs next to nothing, for hostile_load.py.
+// Opens many connections from one process that costs next to nothing, for hostile_load.py.
 //
-//   crowd ticks PORT COUNT SECONDS PATH     subscribers: each tick's delay is taken against the server's clock
-//   crowd flood PORT COUNT SECONDS PATH     each sends requests as fast as the server takes them, reads what comes,
-//                                           and comes back when it is thrown out
+//   crowd ticks PORT COUNT SECONDS PATH     subscribers: each tick's delay is measured against the server's clock
+//   crowd flood PORT COUNT SECONDS PATH     each sends requests as fast as the server takes them, reads the replies,
+//                                           and reconnects when it is closed
 //
 // Prints `ready` when all are connected, waits for a line on its input, runs, and prints one JSON object. The
 // connections come from addresses of their own, fifty each, from 127.0.16.1 on (ticks) or 127.0.32.1 on (flood).
@@ -26,8 +26,8 @@ enum { INPUT_BYTES = 65536, CONNECTIONS_PER_ADDRESS = 50, FLOOD_BYTES = 32768 };
 
 struct client {
   int socket, number;
-  size_t held, sent;        // bytes of input, and of the flood's round that went out
-  double back_at;           // when one that was thrown out comes back; 0 while it is connected
+  size_t held, sent;        // bytes of input, and those of the flood's round that were sent
+  double back_at;           // when a closed connection is opened again; 0 while it is connected
   unsigned char input[INPUT_BYTES];
 };
 
@@ -49,7 +49,7 @@ static double now(void) {
 
 // MARK: Frames
 
-// A frame of a client, masked with noughts, so that its bytes are those of the text.
+// A client's frame with a mask of zeros, so that its bytes are those of the text.
 static size_t frame(unsigned char *room, int opcode, const void *text, size_t size) {
   size_t head = 2;
   room[0] = 0x80 | opcode;
@@ -66,7 +66,7 @@ static size_t frame(unsigned char *room, int opcode, const void *text, size_t si
   return head + 4 + size;
 }
 
-// The length of the whole frame that begins at `bytes`; 0 when it is not all there.
+// The length of the whole frame that begins at `bytes`; 0 when part of it is missing.
 static size_t frame_size(const unsigned char *bytes, size_t held, size_t *head) {
   if (held < 2) return 0;
   size_t size = bytes[1] & 127;
@@ -86,7 +86,7 @@ static size_t frame_size(const unsigned char *bytes, size_t held, size_t *head) 
 
 // MARK: Connecting
 
-// Connects and sends the handshake; its answer is read with everything else. -1: refused for now.
+// Connects and sends the handshake. The answer is read with everything else. Returns -1 when refused for now.
 static int dial(int number) {
   int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) fail("socket");
@@ -113,7 +113,7 @@ static int dial(int number) {
   return descriptor;
 }
 
-// Reads the answer to the handshake, so that all are in before the clock starts.
+// Reads the answer to the handshake, so that all are connected before the clock starts.
 static int shake_hands(struct client *client) {
   while (!memmem(client->input, client->held, "\r\n\r\n", 4)) {
     ssize_t got = recv(client->socket, client->input + client->held, INPUT_BYTES - client->held, 0);
@@ -149,7 +149,7 @@ static void connect_all(unsigned events) {
   }
 }
 
-// Tells that all are in, and waits to be told to begin.
+// Reports that all are connected, and waits for the line that starts the run.
 static void wait_for_start(void) {
   printf("ready\n");
   fflush(stdout);
@@ -166,7 +166,7 @@ static double number_after(const char *text, size_t size, const char *name) {
   return place ? atof(place + strlen(name)) : -1;
 }
 
-// Learns the server's clock from the exchange with the shortest way.
+// Computes the server clock's offset from the exchange with the shortest round trip.
 static void learn_clock(void) {
   int descriptor = dial(0);
   struct client *client = calloc(1, sizeof *client);
@@ -235,7 +235,7 @@ static void run_ticks(double seconds) {
   connect_all(EPOLLIN);
   wait_for_start();
   struct epoll_event events[1024];
-  // What came before the start is not counted.
+  // Ticks that came before the start are not counted.
   int ready;
   while ((ready = epoll_wait(poller, events, 1024, 0)) > 0)
     for (int index = 0; index < ready; index++) hear(events[index].data.ptr);
@@ -257,7 +257,7 @@ static unsigned char round_bytes[FLOOD_BYTES];
 static size_t round_size;
 static int round_messages;
 
-// One round of what is sent again and again: cheap requests and dear ones, good ones and nonsense.
+// Makes the round of requests that is sent again and again: cheap, costly and invalid ones.
 static void lay_out_round(void) {
   static const char *texts[] = {
     "{\"id\":1,\"command\":\"sync\",\"clientTime\":1}",
@@ -316,7 +316,7 @@ static void come_back(void) {
       client->back_at = instant + 0.1;
       continue;
     }
-    // The answer is passed over with the rest; what is sent at once lies behind the handshake.
+    // The answer is skipped like all replies; requests follow the handshake at once.
     watch(client, EPOLLIN | EPOLLOUT);
   }
 }

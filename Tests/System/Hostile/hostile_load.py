@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Measures what honest subscribers get while others do their worst, and what memory that costs the server.
+"""Measures what honest subscribers get beside hostile clients, and how much memory those cost the server.
 
     python3 Tests/System/Hostile/hostile_load.py --server .build/release/timersync [--seconds 60] [-- SERVER OPTIONS]
 
-One thousand subscribers get a tick a second. First they are alone; then 200 connections subscribe to everything and
-never read, 200 send requests as fast as they can and come back when they are thrown out, 200 stand in half a
-handshake, again and again, 200 ask for lists and send pings without ever reading, 64 ask for lists and QR codes, 64 for
-ticks of everything and of a thousand names at intervals of nobody else's, and 16 try tokens. Prints the delay of ticks
-against the server's own clock, and the server's memory; ends with 0 when the 99th percentile is under 50 ms, the memory
-under 150 MiB, and no honest connection was lost.
+One thousand subscribers get a tick a second. First they are alone. Then 200 connections subscribe to everything and
+never read, 200 send requests as fast as they can and reconnect when they are closed, 200 send half a handshake, again
+and again, 200 ask for lists and send pings without ever reading, 64 ask for lists and QR codes, 64 for ticks of
+everything and of a thousand names at intervals that no other client has, and 16 try tokens. Prints the delay of ticks
+against the server's own clock, and the server's memory. Exits with 0 when the 99th percentile is under 50 ms, the
+memory under 150 MiB, and no honest connection was lost.
 
-Needs a C compiler, for a client that costs next to nothing. Every connection is a loopback one; each kind comes from
-addresses of its own (127.0.16.1 on, 127.0.32.1 on, …). On a machine of two processors the flood's own client takes
-part of what is measured.
+It needs a C compiler, for a client that costs next to nothing. Every connection is a loopback one; each kind comes from
+addresses of its own (127.0.16.1 on, 127.0.32.1 on, …). On a machine with two processors the flooding client takes part
+of what is measured.
 """
 
 import argparse
@@ -43,13 +43,13 @@ HANDSHAKE = (
 
 
 class Server:
-    """The server under load, and what it takes of the machine."""
+    """The server under load, and its use of memory and processor."""
 
     def __init__(self, program: str, data: str, options: list[str]):
         self.log = open(Path(data) / "log", "w", encoding="utf-8")
         self.process = subprocess.Popen(
             [program, "serve", "--port", "0", "--data", str(Path(data) / "timers"),
-             # A file of tokens, though it is not there: else a token that is brought along is passed over.
+             # The token file doesn't exist; without the option the server would ignore tokens in handshakes.
              "--anonymous", "control", "--tokens", str(Path(data) / "tokens.json"), *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
         line = self.process.stdout.readline()
@@ -101,7 +101,7 @@ class Server:
 
 
 class Crowd:
-    """A process of many connections."""
+    """A process with many connections."""
 
     def __init__(self, program: Path, kind: str, port: int, count: int, seconds: float, path: str):
         self.process = subprocess.Popen(
@@ -136,7 +136,7 @@ def dial(port: int, own: str, small: bool = False) -> socket.socket:
 
 
 class Idlers(threading.Thread):
-    """Connections that never read, and others in half a handshake; the ones that are dropped come back."""
+    """Connections that never read, and others that send half a handshake; those that are closed reconnect."""
 
     def __init__(self, port: int, never_reading: int, half: int):
         super().__init__(daemon=True)
@@ -155,7 +155,7 @@ class Idlers(threading.Thread):
             if kind == "never reading":
                 one = dial(self.port, f"127.0.48.{1 + number // 50}", small=True)
                 one.sendall(HANDSHAKE.format(path="/ws?timer=*&interval=0.1").encode())
-                # It is registered for errors only and never read, so that its socket buffer stays full.
+                # The socket is registered for errors only and never read, so that its buffer stays full.
                 events = selectors.EVENT_WRITE
             else:
                 one = dial(self.port, f"127.0.64.{1 + number // 50}")
@@ -172,7 +172,7 @@ class Idlers(threading.Thread):
             for key, _ in self.selector.select(0):
                 kind, number = key.data
                 if kind == "never reading":
-                    # Writeable is no news; an error is: the server has thrown it out.
+                    # A writeable socket says nothing, but an error says that the server has closed the connection.
                     if not key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) and not hung_up(key.fileobj):
                         continue
                 else:
@@ -196,12 +196,12 @@ class Idlers(threading.Thread):
 
 
 def client_frame(opcode: int, payload: bytes) -> bytes:
-    """A short frame, masked with noughts."""
+    """A short frame with a mask of zeros."""
     return bytes([0x80 | opcode, 0x80 | len(payload), 0, 0, 0, 0]) + payload
 
 
 class DeafAskers(threading.Thread):
-    """Connections that ask for lists and send pings, and never read; the ones that are thrown out come back."""
+    """Connections that ask for lists and send pings, and never read; those that are closed reconnect."""
 
     SENT = client_frame(1, b'{"command":"list"}') * 4 + client_frame(9, b"?")
 
@@ -231,7 +231,7 @@ class DeafAskers(threading.Thread):
                     self.askers[number] = self._open(number)
 
     def _ask(self, one: socket.socket) -> bool:
-        """Sends what goes; whether it is still connected."""
+        """Sends as much as the socket takes, and returns whether it is still connected."""
         try:
             one.send(self.SENT)
             self.asked += 1
@@ -255,18 +255,18 @@ class DeafAskers(threading.Thread):
 
 
 def masked(message: str) -> bytes:
-    """A text frame of a client; a mask of zeros changes nothing."""
+    """A client's text frame, with a mask of zeros, which changes nothing."""
     payload = message.encode()
     length = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
     return b"\x81" + length + bytes(4) + payload
 
 
 class Insistent(threading.Thread):
-    """Connections that send something each time that their turn comes, pass over what they are answered, and come back
-    when they are closed. A kind says what is sent."""
+    """Connections that send something at each of their turns, ignore the answers, and reconnect when they are closed.
+    Each subclass says what is sent."""
 
     name_of_kind = ""
-    # Addresses of their own, and seconds between two times.
+    # The addresses of this kind, and the seconds between two turns.
     network, every = "", 0.1
 
     def __init__(self, port: int, count: int):
@@ -277,11 +277,11 @@ class Insistent(threading.Thread):
         self.over = threading.Event()
 
     def target(self, number: int) -> str | None:
-        """Where a WebSocket is opened; None for plain HTTP."""
+        """The target of the WebSocket; None for plain HTTP."""
         return "/ws"
 
     def message(self, number: int) -> bytes | None:
-        """The bytes to send; None for nothing but the handshake, again and again."""
+        """The bytes to send at a turn; None to send only the handshake, again and again."""
         raise NotImplementedError
 
     def run(self) -> None:
@@ -310,7 +310,7 @@ class Insistent(threading.Thread):
         if message is None:
             return
         with contextlib.suppress(BlockingIOError):
-            # A frame that was sent in part is no frame: whoever gets here begins anew.
+            # After part of a frame the connection is of no use, and a new one takes its place.
             if one.send(message) < len(message):
                 raise ConnectionResetError
             self.sent += 1
@@ -333,7 +333,7 @@ class Insistent(threading.Thread):
 
 
 class CostlyRequests(Insistent):
-    """Lists of all timers, and QR codes, each of another text."""
+    """Requests for lists of all timers, and for QR codes, each of another text."""
 
     name_of_kind, network = "costly requests", "127.0.88"
 
@@ -349,7 +349,7 @@ class CostlyRequests(Insistent):
 
 
 class CostlySubscriptions(Insistent):
-    """Ticks of everything, and of a thousand names, at intervals that nobody else has; again and again at others."""
+    """Subscriptions to everything, and to a thousand names, at ever new intervals that no other client has."""
 
     name_of_kind, network, every = "costly subscriptions", "127.0.96", 0.5
 
@@ -362,7 +362,7 @@ class CostlySubscriptions(Insistent):
 
 
 class WrongTokens(Insistent):
-    """Handshakes with tokens that nobody knows."""
+    """Handshakes with tokens that do not exist."""
 
     name_of_kind, network, every = "wrong tokens", "127.0.112", 0.01
 
@@ -374,7 +374,7 @@ class WrongTokens(Insistent):
         return f"/ws?token=nobody-{self.lost}"
 
     def message(self, number: int) -> None:
-        """Gives each a turn to be answered, and comes with another token then."""
+        """Waits one turn for each answer, then reconnects with another token."""
         self.tried[number] = not self.tried.get(number)
         if not self.tried[number]:
             raise ConnectionResetError
@@ -385,12 +385,12 @@ INSISTENT = [CostlyRequests, CostlySubscriptions, WrongTokens]
 
 
 def hung_up(one: socket.socket) -> bool:
-    """Whether the peer is gone, without reading from it: TCP_INFO's first byte is the state, 1 is established."""
+    """Whether the peer has closed, without reading: TCP_INFO's first byte is the state, 1 is established."""
     return one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != 1
 
 
 def compiled(folder: str) -> Path:
-    """The client in C."""
+    """The client in C, compiled."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if not compiler:
         sys.exit("a C compiler is needed")
@@ -405,7 +405,7 @@ def milliseconds(figures: dict) -> str:
 
 
 def measure(server: Server, ticks: Crowd, seconds: float, others: list[Crowd]) -> dict:
-    """Runs the subscribers, and whoever else is given, and looks at the server meanwhile."""
+    """Runs the subscribers and the other crowds, and measures the server meanwhile."""
     server.memory_max = 0
     processor = server.processor_seconds()
     for crowd in [*others, ticks]:

@@ -1,7 +1,7 @@
 """A small model of the protocol page: what a request is, and what becomes of timers, in whole microseconds.
 
-Written from the page alone, with no look at how the server does it, so that the two can disagree. The model has no
-clock: it is told the instant for which the server says that something was true.
+It is written from the page alone, without a look at the server's code, so that the two can disagree. The model has no
+clock: each call passes the instant at which the server says that something was true.
 """
 
 import copy
@@ -17,7 +17,7 @@ REPEAT_MIN = SECOND // 10
 PRESS_AGE_MAX = 2 * SECOND
 PAUSES_MAX = 64
 LAPS_MAX = 1000
-# How long a change is known by the name that its client gave it.
+# The age at which an idempotency key is forgotten.
 NAME_AGE_MAX = 600 * SECOND
 DEPTH_MAX, MEMBERS_MAX = 16, 64
 POLICIES = {"overtime", "finish", "reset", "repeat"}
@@ -44,7 +44,7 @@ CHANGES = {name for name, fields in FIELDS.items() if "requestId" in fields}
 
 
 def microseconds(value) -> int:
-    """Seconds of the wire as the nearest whole microseconds; beyond what a double tells apart, the bound."""
+    """Seconds of the wire as the nearest whole microseconds; a number beyond the precision of a double is clamped."""
     held = min(max(float(value), -9_007_199_254.0), 9_007_199_254.0)
     return int(Decimal(held * SECOND).to_integral_value(ROUND_HALF_UP))
 
@@ -54,14 +54,14 @@ def microseconds(value) -> int:
 
 @dataclass
 class Request:
-    """A request as far as it can be read: whole, or with the errors that it may be refused with."""
+    """A request as far as it can be read, with the errors that may be named for it."""
 
     tag: object = None
     command: str | None = None
     fields: dict = field(default_factory=dict)
-    # Codes, of which a server may name any: the page does not say which fault comes first.
+    # The codes of which a server may name any: the page does not say which fault comes first.
     faults: set[str] = field(default_factory=set)
-    # The timer that stands beside a refusal.
+    # The timer whose state comes with a refusal.
     timer: str | None = None
 
     @property
@@ -121,19 +121,19 @@ def _is_number(value) -> bool:
 
 
 def is_control(character: str) -> bool:
-    """Whether the page calls it a control character."""
+    """Whether the page counts the character as a control character."""
     return ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 or character in "\u2028\u2029"
 
 
 def is_name(text) -> bool:
-    """Whether a text is a timer's name."""
+    """Whether a text may be a timer's name."""
     if not isinstance(text, str) or text == "*" or not 1 <= len(text.encode()) <= 128:
         return False
     return not any(map(is_control, text))
 
 
 class _Reader:
-    """Reads the members of an object, and gathers what is wrong with them."""
+    """Reads the members of an object, and collects what is wrong with them."""
 
     def __init__(self, members: dict):
         self.members = members
@@ -146,7 +146,7 @@ class _Reader:
         if isinstance(identifier, str) or identifier is None or _is_number(identifier):
             request.tag = identifier
         else:
-            # Nothing else of it is looked at, but what could be wrong with it may be.
+            # The rest of the request need not be read, but its faults may be named.
             request.faults.add("badRequest")
         name = members.get("timer")
         command = members.get("command")
@@ -328,7 +328,7 @@ class _Reader:
 
 
 class Refusal(Exception):
-    """A request that the rules refuse."""
+    """A refusal of a request by the rules."""
 
     def __init__(self, code: str, limit: int | None = None):
         super().__init__(code)
@@ -338,14 +338,14 @@ class Refusal(Exception):
 
 @dataclass
 class Run:
-    """Time that is counted: from a start, without the pauses, to a stop."""
+    """The time that counts: from a start to a stop, without the pauses."""
 
     start: int
     duration: int | None
     pauses: list = field(default_factory=list)
     stop: int | None = None
     laps: list = field(default_factory=list)
-    # The revision that began it; None until the reply tells it.
+    # The revision that began the run; None until a reply shows it.
     revision: int | None = None
 
     @property
@@ -368,7 +368,7 @@ class Run:
 
 @dataclass
 class Timer:
-    """A timer; `revision` is None when the model can't know it: a crossing got one that no reply has shown."""
+    """A timer. `revision` is None while the model can't know it, because no reply has shown that of a crossing."""
 
     name: str
     duration: int | None
@@ -381,7 +381,7 @@ class Timer:
     run: Run | None = None
     ended_at: int | None = None
     changed_at: int = 0
-    # When what the run counts last changed: a press from before a title or a lap still counts from its own instant.
+    # The last change of the counted time. A press before it is refused, but not one before a later title or lap.
     run_changed_at: int = 0
     revision: int | None = None
 
@@ -395,7 +395,7 @@ class Timer:
 
     @property
     def zero(self) -> int | None:
-        """When the next crossing of zero is due, or was."""
+        """The instant of the next crossing of zero, past or to come."""
         run = self.run
         if self.ended_at is not None or run is None or run.duration is None:
             return None
@@ -434,7 +434,7 @@ class Timer:
         return shown
 
     def crossed(self, now: int) -> "Timer | None":
-        """The timer after its next crossing, if that is due."""
+        """The timer after its next crossing, if that crossing is due."""
         zero = self.zero
         if zero is None or zero > now:
             return None
@@ -453,7 +453,7 @@ class Timer:
         return after
 
     def shift(self, by: int) -> None:
-        """The same timer on a clock that reads that much more."""
+        """Moves the timer to a clock that is ahead by `by`."""
         self.changed_at += by
         self.run_changed_at += by
         if self.ended_at is not None:
@@ -472,33 +472,33 @@ class Timer:
 
 @dataclass
 class Answered:
-    """A change that was made under a name of the client's own."""
+    """A change with an idempotency key."""
 
-    # The request, whatever its tag.
+    # The request without its tag.
     asked: str
     # The answer, without its tag.
     reply: dict
     at: int
-    # The server that made it was killed since.
+    # Whether the server that made the change has been killed since.
     is_of_earlier_server: bool = False
 
 
 class Model:
-    """The timers of a server, and what it has answered under a name of the client's own."""
+    """The timers of a server, and its answers to requests with an idempotency key."""
 
     def __init__(self):
         self.timers: dict[str, Timer] = {}
-        # The earlier states of each timer, newest last: a state that is asked for may be from before a crossing that is
-        # on its way to the disk.
+        # The earlier states of each timer, newest last: the state in a reply may be older than a crossing that is on
+        # its way to the disk.
         self.past: dict[str, deque[Timer | None]] = {}
         self.answered: dict[str, Answered] = {}
-        # Each crossing of zero: whose, when, and whether the timer repeats.
+        # The crossings of zero: timer, instant, and whether the timer repeats.
         self.crossings: list[tuple[str, int, bool]] = []
-        # Revisions of crossings that were seen before the model crosses there itself.
+        # Revisions of crossings that a reply has shown before the model made them.
         self.seen_crossings: dict[tuple[str, int], int] = {}
 
     def keep(self, name: str, timer: Timer | None) -> None:
-        """Puts a timer in place of what it was; None forgets it."""
+        """Replaces a timer's state; None removes the timer."""
         past = self.past.setdefault(name, deque(maxlen=8))
         past.append(self.timers.get(name))
         if timer is None:
@@ -507,7 +507,7 @@ class Model:
             self.timers[name] = timer
 
     def cross(self, now: int) -> None:
-        """Does what was due up to an instant."""
+        """Makes the crossings that are due up to an instant."""
         for name in list(self.timers):
             for after in self.crossed(name, now):
                 self.crossings.append((name, after.run_changed_at, after.at_zero == "repeat"))
@@ -523,12 +523,12 @@ class Model:
         return found
 
     def versions(self, name: str, now: int) -> list[Timer | None]:
-        """What may be shown of a timer, newest first: it with the crossings that are due, as it is, or as it was before
-        what is on its way to the disk."""
+        """The states in which the server may show a timer, newest first: after the crossings that are due, the present
+        one, and those before changes that are on their way to the disk."""
         return [*reversed(self.crossed(name, now)), self.timers.get(name), *reversed(self.past.get(name, ()))]
 
     def active(self) -> list[str]:
-        """Names of what runs or is paused, in the order of their bytes."""
+        """The names of timers that run or are paused, in the order of their bytes."""
         return sorted((name for name, timer in self.timers.items() if timer.is_active), key=str.encode)
 
     def names(self) -> list[str]:
@@ -546,29 +546,29 @@ class Model:
         step = SECOND // 20
         return max((interval + step // 2) // step * step, SECOND // 10) if interval else 0
 
-    # Names of changes
+    # Idempotency keys
 
     def forget_names(self, now: int) -> None:
-        """Forgets the names that were given too long ago, a second late: see `is_forgetting`."""
+        """Forgets keys that are too old, a second late: see `is_forgetting`."""
         oldest = now - NAME_AGE_MAX - SECOND
         self.answered = {key: answered for key, answered in self.answered.items() if answered.at > oldest}
 
     def is_forgetting(self, request: Request, now: int) -> bool:
-        """Whether its name is about to be forgotten, so that a request on its way may come too late or not."""
+        """Whether the request's key is about to be forgotten, so that the server may or may not know it on arrival."""
         answered = None if request.faults else self.answered.get(request.fields.get("requestId"))
         return answered is not None and answered.at < now - NAME_AGE_MAX + SECOND
 
     # Changes
 
     def change(self, request: Request, now: int) -> dict[str, Timer | None]:
-        """What a change makes of timers, or the refusal; nothing is kept yet."""
+        """The timers as a change makes them, or its refusal; nothing is kept yet."""
         fields = request.fields
         if request.command == "finishAll":
             return {name: self._change_one(self._finish_of(fields, name, now), name, now) for name in self.active()}
         return {fields["timer"]: self._change_one(request, fields["timer"], now)}
 
     def _finish_of(self, fields: dict, name: str, now: int) -> Request:
-        """What `finishAll` asks of one timer: one whose run has changed since the press ends at that change."""
+        """The request that `finishAll` makes of one timer. A run that changed after the press ends at that change."""
         press = fields.get("at")
         if press is not None and press >= now - PRESS_AGE_MAX:
             press = max(press, self.timers[name].run_changed_at)
@@ -607,7 +607,7 @@ class Model:
 
     @staticmethod
     def _not_before_last_lap(timer: Timer, press: int) -> int:
-        """A press that a lap has overtaken, and that stops the count, counts from that lap."""
+        """The instant from which a press counts that stops a run: that of the last lap, if the lap came first."""
         if timer.status != "running" or not timer.run.laps:
             return press
         return press + max(0, timer.run.laps[-1] - timer.run.elapsed(press))

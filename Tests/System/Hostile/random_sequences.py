@@ -3,9 +3,9 @@
 
     python3 Tests/System/Hostile/random_sequences.py --steps 100000 --seed 1 [--server PROGRAM]
 
-Several connections send one request at a time, or a dozen in one packet; a watcher subscribed to everything has to
-hear of each change, once and in order. Now and then a connection misbehaves and is thrown out, and the server is
-killed and started again. A difference ends the run with the last steps and the seed that repeats them.
+Several connections send one request at a time, or a dozen in one packet. A watcher that is subscribed to every timer
+must receive each change, once and in order. Now and then a connection sends a bad frame and is closed, and the server
+is killed and started again. A difference ends the run with the last steps and the seed that repeats them.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from protocol_model import CHANGES, SECOND, Answered, Model, Refusal, Request, R
 from raw_socket import BINARY, CLOSE, PING, PONG, TEXT, RawSocket, frame, text  # noqa: E402
 
 NAMES = ["default", "tea", "é", "e\u0301", "🍵 & <b>", "n" * 128]
-# A timer that is paused and resumed and nothing else.
+# A timer that is only ever paused and resumed.
 PAUSED_OFTEN = "paused often"
 CAUSES = {
     "start": "started", "update": "updated", "pause": "paused", "resume": "resumed", "finish": "finished",
@@ -35,9 +35,9 @@ CAUSES = {
     "lap": "lapped", "message": "updated", "signal": "updated",
 }
 TIMES = ["elapsedTime", "time", "startDate", "stopDate", "lastElapsedTimeCalculatedAt", "addedTime", "duration"]
-# Clocks and roundings may differ by so much.
+# The most by which clocks and roundings may differ.
 SLACK = SECOND // 200
-# For what comes at once on an idle machine, in seconds.
+# The wait, in seconds, for what takes no time on an idle machine.
 PATIENCE = 30.0
 
 
@@ -77,14 +77,15 @@ def seen(state: dict) -> dict:
 
 
 class Generator:
-    """Makes requests up, with an eye on the model so that many of them make sense."""
+    """Makes up requests, and looks at the model so that many of them make sense."""
 
     def __init__(self, source: random.Random, model: Model):
         self.random = source
         self.model = model
         self.identifiers = 0
         self.recent: deque[dict] = deque(maxlen=20)
-        # Until then it is not known when timers changed last, on which it depends what a press may say.
+        # Requests carry no press before this instant: the model doesn't know yet when timers changed last, on which the
+        # answer to a press depends.
         self.no_press_before = 0
 
     def message(self, now: int) -> str:
@@ -138,13 +139,13 @@ class Generator:
         return request
 
     def forget_presses(self) -> None:
-        """Sends none again that tells the instant of its press: what was refused would be judged anew by it."""
+        """Keeps requests with a press from being sent again: a refused one would be judged anew, by its old instant."""
         kept = [request for request in self.recent if "at" not in request]
         self.recent.clear()
         self.recent.extend(kept)
 
     def next_of_pauses(self) -> str:
-        """The next request for the timer whose pauses pile up."""
+        """The next request for the timer that collects pauses."""
         timer = self.model.timers.get(PAUSED_OFTEN)
         if self.random.random() < 0.05:
             return "get"
@@ -263,7 +264,7 @@ class Generator:
     CHARACTERS = '{}[]",:0123456789eE+-. \\\n\t\0éx🍵'
 
     def spoiled(self, request: dict) -> str:
-        """A request with something wrong with it, mostly."""
+        """A request that mostly has something wrong with it."""
         pick = self.random
         kind = pick.randrange(8)
         if kind == 0:
@@ -297,7 +298,7 @@ class Generator:
 
 
 class Connection:
-    """One connection: requests and replies in order, events beside them."""
+    """A connection: requests and replies in order, and events beside them."""
 
     def __init__(self, server, target: str = "/ws"):
         self.raw = RawSocket(server.port).open(target)
@@ -305,7 +306,7 @@ class Connection:
         self.replies: deque[dict] = deque()
 
     def take_in(self, within: float = PATIENCE) -> None:
-        """Waits for one message, and puts it where it belongs."""
+        """Waits for one message, and keeps it as a reply or as an event."""
         while True:
             opcode, payload = self.raw.frame(within)
             if opcode != PING:
@@ -350,7 +351,7 @@ class Sequences:
         self.log: deque[str] = deque(maxlen=40)
         self.highest = 0
         self.endings: set[tuple[str, int]] = set()
-        # From here on the model knows of every zero.
+        # The model knows of every zero from this instant on.
         self.since = 0
         self.killed_at = 0
         self.perhaps: set[tuple[str, int]] = set()
@@ -411,7 +412,7 @@ class Sequences:
         self.finish()
 
     def exchange(self, count: int) -> None:
-        """Some requests in one packet, and all that comes of them."""
+        """Sends several requests in one packet, and judges their replies and what the watcher receives."""
         client = self.random.choice(self.clients)
         began = self.now() - SLACK
         texts = [self.generator.message(began + SLACK) for _ in range(count)]
@@ -445,16 +446,16 @@ class Sequences:
         self.watch(heard)
 
     def doubt(self, crossings: list[tuple], requests: list[Request], began: int) -> None:
-        """Zeros that a change met on its way may have been crossed or not: when it was refused or removed the timer,
-        the model does not know its instant, and takes the latest that can be."""
+        """Notes zeros that a change may have met on its way. They may or may not have been crossed: when the change was
+        refused or removed the timer, the model does not know its instant, and takes the latest that is possible."""
         changed = {request.timer for request in requests if request.is_change}
         for name, zero, _ in crossings:
             if zero >= began and (name in changed or None in changed):
                 self.perhaps.add((name, zero))
 
     def told_anew(self, pairs: list[tuple], answered: set[str]) -> list[tuple]:
-        """What the replies tell by themselves, of whom some were judged already; `answered` are the names of changes
-        from before them."""
+        """The changes that the replies alone show, although some replies were judged before. `answered` holds the
+        idempotency keys of earlier changes."""
         heard: list[tuple] = []
         for message, reply in pairs:
             request = read(message)
@@ -468,8 +469,8 @@ class Sequences:
         return heard
 
     def near_zero(self, request: Request, began: int, ended: int) -> bool:
-        """Whether a zero that matters was crossed while the requests were on their way: then some may have been
-        decided before it and some after, and the model can't know which."""
+        """Whether a zero was crossed while the requests were on their way. Then some may have been decided before it
+        and some after, and the model can't know which."""
         names = [request.timer] if request.timer else [*self.model.timers]
         timers = [
             timer for name in names for timer in [self.model.timers.get(name), *self.model.past.get(name, ())] if timer]
@@ -487,7 +488,7 @@ class Sequences:
     # Judging
 
     def judge(self, request: Request, reply: dict, began: int, ended: int, heard: list) -> None:
-        """Holds one reply to what the model says."""
+        """Compares one reply with the model."""
         self.check_tag(request, reply)
         if request.faults:
             self.counts["ill-formed"] += 1
@@ -510,7 +511,7 @@ class Sequences:
         self.check_beside(request.timer, reply, ended)
 
     def check_beside(self, name: str | None, reply: dict, ended: int) -> None:
-        """The timer's state stands beside an error where there is one."""
+        """Checks that an error comes with the timer's state if there is such a timer."""
         if "timer" in reply:
             self.demand(reply["timer"]["timer"] == name, f"the state beside should be of {name!r}", reply)
             self.check_state(reply["timer"], ended, reply)
@@ -519,10 +520,10 @@ class Sequences:
             self.demand(is_gone, f"the state of {name!r} should stand beside the error", reply)
 
     def check_state(self, state: dict, ended: int, reply: dict) -> None:
-        """A state that was asked for: the present one, or one that a change on its way to the disk will replace.
+        """Checks a state that was asked for: the present one, or one that a change on its way to the disk replaces.
 
-        The model does not cross a zero for it: it may stand beside a refusal that waited for the disk, and changes that
-        were answered after it may have been made before that zero.
+        The model does not cross a zero for such a state. The state may come with a refusal that waited for the disk,
+        and changes with later replies may have been made before that zero.
         """
         name = state["timer"]
         instant = micro(state["lastElapsedTimeCalculatedAt"])
@@ -581,7 +582,7 @@ class Sequences:
         if reply["error"]["code"] != refusal.code:
             return f"should be refused with {refusal.code}"
         if refusal.limit is not None:
-            # The limit of an amount moves on with the time; what moves is checked elsewhere.
+            # The limit of an amount moves on with the time, and other tests check that.
             given = micro(reply["error"].get("limit"))
             if given is None or abs(given - refusal.limit) > SECOND:
                 return f"the limit should be near {refusal.limit}"
@@ -611,7 +612,7 @@ class Sequences:
             after[state["timer"]].revision = revision
         for name, timer in after.items():
             if timer is None and self.model.timers[name].zero is not None:
-                # It may have been crossed just before the removal, whose instant is not told.
+                # The zero may have been crossed just before the removal, whose instant is unknown.
                 self.perhaps.add((name, self.model.timers[name].zero))
             self.model.keep(name, timer)
         heard += self.told(request, reply)
@@ -638,8 +639,8 @@ class Sequences:
             {**reply, "reply": None} == first.reply, f"should be answered as the first time: {first.reply}", reply)
 
     def judge_known(self, request: Request, reply: dict, first: dict, ended: int) -> None:
-        """A later server knows that a change was made, and tells of the timers what it has of them: the state that the
-        change made, or the present one."""
+        """A restarted server knows that a change was made, and answers with the states that it has: those that the
+        change made, or the present ones."""
         self.demand(reply["ok"], f"should be answered as the first time: {first}", reply)
         changed = [state["timer"] for state in self.states(first)]
         told = [state["timer"] for state in self.states(reply)]
@@ -697,7 +698,7 @@ class Sequences:
     # The watcher
 
     def watch(self, heard: list[tuple]) -> None:
-        """The watcher hears of each change, once and in order, and of zeros in between."""
+        """Checks that the watcher receives each change, once and in order, with ends between them."""
         for cause, name, state in heard:
             event = self.next_change()
             if cause == "removed":
@@ -723,7 +724,7 @@ class Sequences:
         self.endings.add(ending)
 
     def check_endings(self) -> None:
-        """Each zero that was crossed was sent as an end, and no other."""
+        """Checks that each zero that was crossed was sent as an end, and no other."""
         began = self.now()
         self.hear_endings(0.4)
         self.model.cross(began)
@@ -754,14 +755,14 @@ class Sequences:
         missed = [
             ending for ending in set(crossings) - self.endings - self.perhaps
             if self.since < ending[1] < began - SECOND // 4]
-        # A countdown that repeats, and fell many runs behind while the machine stood still, tells the last alone.
+        # A repeating countdown that fell many runs behind while the machine stood still sends only its last end.
         behind = [ending for ending in missed if crossings[ending]]
         return [] if len(missed) == len(behind) and len(behind) not in range(1, 15) else missed
 
     # Once in a while
 
     def misbehave(self) -> None:
-        """A connection sends what throws it out, and comes back."""
+        """A connection sends a frame for which the server closes it, and a new one takes its place."""
         place = self.random.randrange(len(self.clients))
         sent, code = self.random.choice([
             (frame(BINARY, b"x"), 1003), (text(b"\xff"), 1007), (text(b" " * 20_000), 1009), (frame(3), 1002),
@@ -787,7 +788,7 @@ class Sequences:
         self.adopt(after_start=True)
 
     def adopt(self, after_start: bool = False) -> None:
-        """Takes up what the server holds, held against what the model knows of it."""
+        """Takes over the server's timers as the model. After a start they are compared with the model before."""
         model, former = Model(), self.model
         states = self.settled(former)
         self.since = self.now() + SECOND
@@ -808,7 +809,7 @@ class Sequences:
         self.model = self.generator.model = model
 
     def settled(self, former: Model) -> list[dict]:
-        """What the server holds once no crossing is on its way to the disk any more."""
+        """The server's timers once no crossing is on its way to the disk any more."""
         client = self.clients[0]
         for _ in range(self.LOOKS):
             client.raw.send(text('{"command":"list"}'))
@@ -819,19 +820,19 @@ class Sequences:
             time.sleep(0.1)
         return states
 
-    # A crossing is on the disk long before so many looks are over, unless the machine stands still.
+    # Within this many looks a crossing has long been stored, unless the machine stands still.
     LOOKS = 200
 
     def ended_at(self, timer: Timer, former: Model) -> int | None:
-        """When a timer that was adopted crossed its zero, as far as it did: its state does not tell."""
+        """The instant at which an adopted timer crossed zero, if it did; its state does not show that instant."""
         if self.is_same(timer, former):
             return former.timers[timer.name].ended_at
-        # One that stands past its zero for good crossed it before it was told to do something else there.
+        # A timer that stays past its zero crossed it before its `atZero` was changed.
         return timer.changed_at if self.is_past_zero(timer) else None
 
     @staticmethod
     def is_same(timer: Timer, former: Model) -> bool:
-        """Whether nothing has changed it since the model knew it."""
+        """Whether the timer has not changed since the model knew it."""
         known = former.timers.get(timer.name)
         return known is not None and known.revision == timer.revision
 
@@ -841,10 +842,10 @@ class Sequences:
         return timer.is_active and run.duration is not None and run.elapsed(timer.run_changed_at) >= run.duration
 
     def check_survived(self, before: Timer, after: Timer) -> None:
-        """The same timer, by a clock that was read anew."""
+        """Checks that a timer is the same after a restart, by a clock that was read anew."""
         now = self.now()
-        # A crossing that was not on the disk when the server was killed is made again, by the new clock; it takes
-        # the disk a moment, and a loaded machine several seconds until the server is back.
+        # A crossing that was not on the disk when the server was killed is made again, by the new clock. Storing it
+        # takes a moment, and a loaded machine takes several seconds until the server is back.
         last_kept, first_left = self.killed_at - SECOND, now + SECOND
         ends = [before.zero, before.ended_at]
         if any(end is not None and last_kept < end < first_left for end in ends) or before.at_zero == "repeat":
@@ -854,7 +855,7 @@ class Sequences:
             self.demand(abs(shift) < SECOND // 10, f"moved by {shift} µs", {"before": before, "after": after})
             before.shift(shift)
         for name in ("message", "signal"):
-            # Sent at the same moment, by the clock that was read anew.
+            # The prompt was sent at the same moment, by the clock that was read anew.
             old, new = getattr(before, name), getattr(after, name)
             if old and new and abs(old[1] - new[1]) < SECOND // 10:
                 setattr(before, name, (old[0], new[1]))
@@ -863,7 +864,7 @@ class Sequences:
 
     @staticmethod
     def timer(state: dict) -> Timer:
-        """A timer from its state, as far as that tells."""
+        """A timer, as far as its state shows it."""
         shown = seen(state)
         now = shown["lastElapsedTimeCalculatedAt"]
         duration = shown.get("duration")
@@ -872,7 +873,7 @@ class Sequences:
         if shown["startDate"] is not None:
             pauses = [[pause["pause"], pause["start"]] for pause in shown["pausePeriods"]]
             run = Run(shown["startDate"], duration, pauses, shown["stopDate"], shown.get("laps", []), shown["run"])
-        # When it changed last is not told: as late as can be.
+        # The state does not show the instant of the last change; the model takes the latest possible one.
         timer = Timer(
             state["timer"], starting, state["atZero"], state["title"], shown["warnings"], run=run, changed_at=now,
             run_changed_at=now, revision=state["revision"])
@@ -883,7 +884,7 @@ class Sequences:
         return timer
 
     def finish(self) -> None:
-        """In the end all agree."""
+        """Checks that server and model agree at the end."""
         self.check_endings()
         client = self.clients[0]
         client.raw.send(text('{"command":"list"}'))
@@ -896,11 +897,10 @@ class Sequences:
 
 def sequences(folder: Path, seed: int, steps: int, seconds: float | None = None, program: str | None = None,
               history=None) -> dict:
-    """Runs the sequences of a seed; the counts of what was done. All that was said goes into `history`, an open
-    file."""
+    """Runs the sequences of a seed, and returns counts of what was done. `history` is an open file for all messages."""
     if program:
         timer_server.BINARY = Path(program).absolute()
-    # How fast a connection may ask is another suite's business.
+    # Another suite checks how many requests a connection may send.
     server = timer_server.Server(folder / "data", "--requests", "1000000").start()
     run = None
     try:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what others get while one client's countdowns come to zero all the time, and what that costs the server.
+"""Measures what other clients get while one client's countdowns reach zero all the time, and what the server needs.
 
     python3 Tests/System/Hostile/storm.py --server .build/release/timersync [--seconds 60] [--timers 5000]
 
-One client starts 5000 countdowns of 0.1 s that repeat, over the WebSocket and within its budgets. Meanwhile another one
-compares its clock, and a third hears ten ticks a second of a timer that has nothing to do with it. What the machine
-took from them is left out (`BlackBox/stalls.py`). Then the server is asked to stop, and is started again, and has to be
-as well as before. Ends with 0 when memory, round trips, ticks, the stop and the new start are within their bounds.
+One client starts 5000 countdowns of 0.1 s that repeat, over the WebSocket and within its budgets. Meanwhile a second
+client compares its clock, and a third receives ten ticks a second of another timer. The time that the machine took
+from them is left out (`BlackBox/stalls.py`). Then the server is asked to stop, is started again, and has to serve as
+well as before. Exits with 0 when memory, round trips, ticks, the stop and the new start are within their bounds.
 """
 
 import argparse
@@ -29,22 +29,22 @@ from stalls import Stalls, Stopwatch
 
 MEMORY_MAX = 100 * 1024 * 1024
 DELAY_MAX = 0.050
-# The drain that is the default, and what comes after it at the most.
+# The default drain, and the most that a stop may take after it.
 STOP_MAX = 2 + 5
 START_MAX = 10.0
-# Of the countdowns, however busy the server is.
+# The time in which all countdowns have to be started, however busy the server is.
 STARTED_WITHIN = 60.0
-# As many requests as a connection may always send.
+# The number of requests that a connection may always send.
 IN_A_ROW = 32
 CALM_SECONDS = 5.0
 TICK = 0.1
-# Of the one who compares its clock, from an answer to the next question.
+# The pause between an answer to a clock comparison and the next request.
 PAUSE = 0.02
 
 
 @dataclass
 class Samples:
-    """What others got: when each thing was to come, and when it came, by the local monotonic clock."""
+    """What the other clients got: when each message was due and when it came, on the local monotonic clock."""
 
     trips: list[tuple[float, float]] = field(default_factory=list)
     ticks: list[tuple[float, float]] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Samples:
 
     @staticmethod
     def p99(samples: list[tuple[float, float]], stalls: Stalls | None = None) -> float:
-        """Seconds, without what the machine kept from it where that is given."""
+        """The 99th percentile of the delays in seconds, without the time that the machine took if `stalls` is given."""
         late = sorted(
             max(0.0, came - due - (max(0.0, stalls.between(due, came)) if stalls else 0)) for due, came in samples)
         return late[int(len(late) * 0.99)] if late else float("inf")
@@ -66,7 +66,7 @@ async def dial(server: timer_server.Server, query: str = ""):
 
 
 async def start_all(server: timer_server.Server, count: int) -> list[str]:
-    """The codes of the starts that were refused; `unanswered` for each that was not answered in time."""
+    """Starts the countdowns. Returns the codes of refused starts, `unanswered` for those without a reply in time."""
     socket, _ = await dial(server)
     answered, refused = 0, []
     room = asyncio.Semaphore(IN_A_ROW)
@@ -96,7 +96,7 @@ async def start_all(server: timer_server.Server, count: int) -> list[str]:
 
 
 class Observers:
-    """Those who have nothing to do with it; at an end of their connection they come back."""
+    """Clients that have nothing to do with the storm; they reconnect when their connection ends."""
 
     def __init__(self, server: timer_server.Server, samples: Samples):
         self.server = server
@@ -158,7 +158,7 @@ async def observe(server: timer_server.Server, seconds: float, storm: int = 0) -
     async with Observers(server, samples):
         if storm:
             refused = await start_all(server, storm)
-            # What it took to start them is not what is measured.
+            # The cost of starting the countdowns is not measured.
             samples.trips.clear()
             samples.ticks.clear()
         await asyncio.sleep(seconds)
@@ -173,7 +173,7 @@ class Storm:
         self.faults: list[str] = []
 
     def run(self) -> list[str]:
-        """The figures that were not within their bounds."""
+        """Runs the storm, and returns the figures that were not within their bounds."""
         with Stalls() as stalls:
             try:
                 self.server.start()
@@ -209,7 +209,7 @@ class Storm:
             ("round trips", samples.trips, seconds / (PAUSE + DELAY_MAX)), ("ticks", samples.ticks, seconds / TICK)):
             print(f"p99 of {len(found)} {what} {when}, stalls included: {samples.p99(found) * 1000:.1f} ms")
             self.bound(f"p99 of {what} {when}", samples.p99(found, stalls) * 1000, DELAY_MAX * 1000, "ms")
-            # A tick that is skipped was never late, and whoever waits for an answer asks for no other.
+            # A skipped tick has no delay, and a client sends no request while it waits. So both are counted, too.
             if len(found) < 0.9 * wanted:
                 self.faults.append(f"{len(found)} {what} {when}, of {wanted:.0f}")
 

@@ -10,7 +10,7 @@ from protocol_model import SECOND, Answered, Model, Refusal, read
 from random_sequences import sequences
 
 SECONDS = float(os.environ.get("SEQUENCES_SECONDS", "60"))
-# The same ones each time, so that a failure comes again; random_sequences.py itself takes new ones.
+# The same seeds each time, so that a failure comes again; random_sequences.py itself takes new ones.
 SEEDS = [1, 2]
 
 
@@ -31,7 +31,7 @@ def test_the_server_does_what_the_model_does(tmp_path, seed):
 
 
 def made(model: Model, message: dict, now: int):
-    """The timer after a message."""
+    """The timer after a message was carried out."""
     request = read(json.dumps(message))
     assert not request.faults, request
     after = model.change(request, now)
@@ -81,7 +81,7 @@ def test_the_model_looks_beyond_a_zero_without_crossing_it():
 
 
 def test_the_model_forgets_names():
-    """A name stands for one request for ten minutes; about then it may be known or not."""
+    """A key stands for one request for ten minutes; near the end of that time it may or may not be known."""
     model = Model()
     model.answered["r"] = Answered("asked", {"ok": True}, 0)
     request = read('{"command":"pause","requestId":"r"}')
@@ -95,7 +95,7 @@ def test_the_model_forgets_names():
 
 
 def test_the_model_refuses():
-    """What the rules refuse has the protocol's code."""
+    """A request that the rules refuse gets the protocol's code."""
     model = Model()
     made(model, {"command": "start", "timer": "tea", "duration": 5}, 0)
     codes = {}
@@ -112,7 +112,7 @@ def test_the_model_refuses():
 
 
 def test_the_model_keeps_laps():
-    """Laps are what had elapsed, bound what is taken away, and go with the run."""
+    """Laps hold elapsed times, limit what may be subtracted, and go with the run."""
     model = Model()
     made(model, {"command": "start", "timer": "run"}, 0)
     made(model, {"command": "lap", "timer": "run"}, SECOND)
@@ -144,5 +144,5 @@ def test_the_model_keeps_what_the_speaker_is_shown():
 @pytest.mark.parametrize("text", ["{", "[]", '{"command":"list","command":"list"}', '{"id":NaN,"command":"list"}',
                                   '{"command":"start","timer":"\\ud800"}', '{"command":"list","x":1}'])
 def test_the_model_reads_strictly(text):
-    """What is no request is none for the model either."""
+    """A text that is no request is none for the model either."""
     assert read(text).faults == {"badRequest"}

@@ -1,4 +1,4 @@
-"""Countdowns that one client lets come to zero all the time, and what others notice of it."""
+"""One client's countdowns reach zero all the time, and other clients hardly notice."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 import timer_server
 from storm import Storm
 
-# A build for debugging is many times as slow; the bounds are those of the program that people run.
+# A debug build is many times as slow; the bounds are those of the release build.
 SECONDS = float(os.environ.get("STORM_SECONDS", "60"))
 
 
