@@ -2,9 +2,10 @@
 //
 //   bare HELLO_BYTES REPLY_BYTES FRAME_BYTES
 //
-// It prints its port. Each connection gets a real handshake and a hello; a message that holds "subscribe" gets a reply
-// and a frame, one that holds "change" a frame to every subscriber and a reply, any other a reply alone. On standard
-// input, `go TICKS_PER_SECOND FRAMES_PER_TICK` and `stop`: at each tick every subscriber gets so many sends.
+// It prints its port. Each connection gets a real handshake and a hello. A message that holds "subscribe" gets a reply
+// and a frame, one that holds "change" sends a frame to every subscriber and gets a reply, and any other gets only a
+// reply. Standard input takes `go TICKS_PER_SECOND FRAMES_PER_TICK` and `stop`: each tick sends every subscriber
+// FRAMES_PER_TICK frames, each by a send of its own.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -76,7 +77,7 @@ static void drop(struct connection *connection) {
   free(connection);
 }
 
-// A full socket loses the frame, as a stale tick should be lost; a half sent one would spoil the stream, so it ends it.
+// A full socket loses the frame, as it should lose a stale tick. A frame that was sent in part ends the connection.
 static void say(struct connection *connection, const struct text *text) {
   ssize_t sent = send(connection->socket, text->bytes, text->count, MSG_NOSIGNAL);
   if (sent > 0 && (size_t)sent < text->count) shutdown(connection->socket, SHUT_RDWR);

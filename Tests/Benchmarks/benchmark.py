@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How close the server comes to a bare loop of send(), and where its peers are.
+"""Compares the server with a bare loop of send(), and with its peers.
 
     benchmark.py [--server BINARY] [--scene NAME]… [--rounds 10] [--quick] [--json FILE] [--strict]
     benchmark.py --soak MINUTES [--server BINARY] [--json FILE]
     benchmark.py --list
 
-Every scene runs its contestants in turn, round after round: the server, bare.c, and of Node's `ws`, nchan and Python's
-`websockets` those that are installed. The server's process is held to one core and the clients to another. What is told
-is the server's CPU for each message that arrived, as a ratio to the bare loop's of the same round.
+Every scene runs its contestants in turn, round after round: the server, bare.c, and those of Node's `ws`, nchan and
+Python's `websockets` that are installed. The server's process is held to one core and the clients to another. The
+report shows the server's CPU for each message that arrived, as a ratio to the bare loop's of the same round.
 """
 
 import argparse
@@ -37,7 +37,7 @@ FIGURES = {
 
 
 class Setting:
-    """The machine, the options, and what was learned before the first scene."""
+    """The machine, the options, and the measurements from before the first scene."""
 
     def __init__(self, options, folder: Path):
         self.server = options.server
@@ -83,7 +83,7 @@ class Setting:
         return seconds / 3 if self.is_quick and seconds <= 2 else seconds
 
     def need(self, answer: dict, clients: int, contestant) -> None:
-        """All clients are there, or the scene says nothing."""
+        """Checks that all clients are connected, because otherwise the scene says nothing."""
         if answer["gone"] or answer["open"] < clients:
             raise RuntimeError(f"{contestant.name}: {answer['open']} of {clients} clients are there")
 
@@ -99,7 +99,7 @@ class Setting:
 
 
 def raise_limit_of_files() -> int:
-    """As many descriptors as the machine allows: every client takes one on either side."""
+    """Raises the limit of descriptors as far as the machine allows; a client takes one at each end."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     for wanted in (65_536, most):
         try:
@@ -152,7 +152,7 @@ def main() -> int:
 
 
 def summary(rounds: list[dict]) -> tuple[dict, dict, str]:
-    """Ratios to the bare loop and values, with minimum, median and maximum; the same as a table."""
+    """Ratios to the bare loop and values, with minimum, median and maximum; and a table of both."""
     names = list(dict.fromkeys(name for row in rounds for name in row))
     ratios, values = {}, {}
     rows = [["", "", "median", "ratio: min", "median", "max", "rounds"]]
@@ -177,7 +177,7 @@ def rows_with(rounds: list[dict], name: str, figure: str) -> list[dict]:
 
 
 def judge(scene, found: dict) -> list[dict]:
-    """The aims beside what was reached, those beside another contestant by the median of the ratios."""
+    """The aims with the figures that were reached; an aim beside another contestant uses the median of the ratios."""
     judged = []
     for aim in scene.aims:
         if aim.to:

@@ -28,7 +28,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Work:
-    """The timers that every client of a scene is shown: so many, each ticking once an interval.
+    """The timers that every client of a scene is shown: `timers` of them, each ticking once an interval.
 
     Their ticks fall on instants spread evenly over the interval, or `together` on one. Interval 0: changes alone.
     """
@@ -46,7 +46,7 @@ class Work:
 
 
 class Contestant:
-    """A server under way, with its crowd. What it does is the bare loop's behaviour unless it says otherwise."""
+    """A server that runs, with its crowd. A subclass overrides what differs from the bare loop."""
 
     name = ""
     ready_when_open, ready_when_shown = 1, 3  # messages: the hello; then a reply and a snapshot
@@ -87,7 +87,7 @@ class Contestant:
         return {}
 
     def start(self) -> int:
-        """Starts the server; its port."""
+        """Starts the server, and returns its port."""
         self.server = processes.start(
             self.words(), self.setting.server_core, env=os.environ | self.environment(),
             stderr=None if self.setting.is_loud else subprocess.DEVNULL)
@@ -121,7 +121,7 @@ class Contestant:
         return self.crowd.open(count, self.ready_when_shown, self.greeting, **options)
 
     def prepare_driving(self) -> None:
-        """Makes the crowd ready to cause changes; before other clients are opened."""
+        """Makes the crowd ready to cause changes, before other clients are opened."""
         self.open(1)
 
     def watch(self, seconds: float, quiet: float, gap: float = 0) -> dict:
@@ -173,7 +173,7 @@ class Websockets(Contestant):
 
 
 class Nchan(Contestant):
-    """nchan sends what is posted to it; the crowd posts, two requests under way."""
+    """nchan, which sends what is posted to it; the crowd posts, with two requests under way."""
     name = "nchan"
     ready_when_open = ready_when_shown = 0
     greeting = ""
@@ -231,7 +231,7 @@ class Nchan(Contestant):
 
 
 class TimerSync(Contestant):
-    """Ours. Its timers are started anew when ticks are wanted, and finished when they are not."""
+    """This project's server. Its timers are started anew when ticks are wanted, and finished when they are not."""
     name = "timersync"
     changes = tuple(f'{{"command":"addRemainingTime","timer":"b{number}","seconds":1}}' for number in (0, 1))
 
@@ -248,7 +248,7 @@ class TimerSync(Contestant):
             "--log-level", "warning", *self.options]
 
     def restart(self) -> float:
-        """Ends it as a service manager would and starts it on the same port; the seconds that the end took."""
+        """Stops the server as a service manager does and starts it on the same port; returns the time of the stop."""
         begun = time.monotonic()
         self.http = None
         processes.end(self.server)
@@ -279,7 +279,7 @@ class TimerSync(Contestant):
         return self.post(f"/api/timers/b{number}/start", duration=86_400, force=True, **fields)["timer"]
 
     def go(self) -> None:
-        """Starts the timers in the past, each by `at`, so that their ticks fall where they are wanted."""
+        """Starts each timer at an instant in the past (`at`), so that ticks fall where they are wanted."""
         begun = self.start_timer(0)["startDate"]
         spacing = 0 if self.work.together else self.work.interval / self.work.timers
         time.sleep(spacing * self.work.timers)

@@ -1,17 +1,18 @@
-// A crowd of WebSocket clients on loopback, cheap enough not to be what is measured.
+// A crowd of WebSocket clients on loopback, so cheap that the clients are not what is measured.
 //
 //   crowd PORT       then, on standard input, one command a line; each is answered by one line of JSON
 //
-//   processes PID…                              whose CPU and memory the answers tell
-//   open COUNT AT_ONCE READY PATH [MESSAGE]     so many more, AT_ONCE at a time; each sends MESSAGE after its handshake
-//                                               and is ready after READY messages
-//   tell READY MESSAGE                          all of them send MESSAGE and are ready after READY messages
-//   watch SECONDS QUIET GAP [RATE]              counts what comes; begins and ends when nothing came for QUIET seconds,
-//                                               a GAP begins a new tick; RATE: publishes so often meanwhile
-//   ask COUNT SECONDS MESSAGE                   the first COUNT ask, each with one request under way
-//   drive SECONDS AHEAD MESSAGE|MESSAGE         the first asks, AHEAD requests under way, by turns; the others count
-//   publisher PATH BYTES                        `drive` and RATE post such a body to PATH instead
-//   leave COUNT                                 those who are here the longest say goodbye
+//   processes PID…                              the processes whose CPU and memory are in the answers
+//   open COUNT AT_ONCE READY PATH [MESSAGE]     opens COUNT more clients, AT_ONCE at a time; each sends MESSAGE after
+//                                               its handshake and is ready after READY messages
+//   tell READY MESSAGE                          all clients send MESSAGE and are ready after READY messages
+//   watch SECONDS QUIET GAP [RATE]              counts messages; begins and ends when none came for QUIET seconds; a
+//                                               GAP begins a new tick; RATE publishes that many a second meanwhile
+//   ask COUNT SECONDS MESSAGE                   the first COUNT clients ask, each with one request under way
+//   drive SECONDS AHEAD MESSAGE|MESSAGE         the first client sends both messages alternately, with AHEAD requests
+//                                               under way; the other clients count
+//   publisher PATH BYTES                        `drive` and RATE post a body of BYTES to PATH instead
+//   leave COUNT                                 the COUNT clients that have been open longest send a close frame
 //
 // It never sleeps while a command runs, so that no server pays for waking it: it wants a core of its own.
 #define _GNU_SOURCE
@@ -34,16 +35,16 @@ static const double OPEN_SECONDS_MAX = 60, QUIET_SECONDS_MAX = 1.5;
 static int poll, port;
 static struct client **clients;
 static int client_count, client_room, first_here, open_count, ready_count, gone_count;
-static int settled_count; // those that were ready once, or ended before; it never shrinks
+static int settled_count; // clients that were ready once, or ended before; it never shrinks
 static struct text greeting;
 static int has_greeting;
 
-// These count what came since the last `begin_count`.
+// Counts since the last `begin_count`.
 static unsigned long message_count, byte_count, receive_count, reply_count;
 static double last_message_at;
 static struct usage usage_before;
 
-// The requests of those who ask: the driver sends both by turns, all others the first.
+// The requests of clients that ask: the driver sends both alternately, other clients the first.
 static struct text questions[2];
 static unsigned long question_count;
 static struct client *driver;
@@ -55,7 +56,7 @@ static struct tick {
 static int tick_count;
 static double tick_gap;
 
-// MARK: What happens to a client
+// MARK: Events of a client
 
 static void become_ready(struct client *client) {
   client->awaited = -1;
@@ -227,7 +228,7 @@ static void watch(double seconds, double quiet, double gap, double rate) {
   tick_gap = 0;
 }
 
-// Lets the answers under way come in, so that the next command begins afresh.
+// Waits for the answers under way, so that the next command begins without any.
 static void stop_asking(double until) {
   for (int i = 0; i < client_count; i++) clients[i]->asked_at = 0;
   run_until(until + 0.05);

@@ -1,4 +1,4 @@
-"""Drives crowd.c: commands in, what they found out."""
+"""Drives crowd.c: sends its commands and reads its answers."""
 
 import json
 

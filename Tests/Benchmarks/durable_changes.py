@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast changes become durable, beside Redis and a bare loop on the same disk; how fast a full folder starts.
+"""Measures how fast changes become durable, beside Redis and a bare loop, and how fast a full folder starts.
 
     durable_changes.py --server BINARY [--rounds 5] [--seconds 3] [--folder FOLDER] [--json FILE] [--strict]
 
@@ -96,7 +96,7 @@ def run_load(load: Path, *words) -> dict:
 
 
 def redis_requests(port: int, probe: int, seconds: float) -> int:
-    """So many requests that they take about `seconds`."""
+    """The number of requests that take about `seconds`."""
     return max(1000, int(redis_benchmark(port, probe)["perSecond"] * seconds))
 
 
@@ -113,7 +113,7 @@ def redis_benchmark(port: int, requests: int) -> dict:
 # A full folder
 
 def measure_start(options, folder: Path) -> dict:
-    """Starts with many timers on disk: seconds to the first answer, and what a timer costs in memory."""
+    """Starts the server with many timers on disk: seconds to the first answer, and the memory that a timer takes."""
     full, empty = folder / "full", folder / "empty"
     fill(options.server, full, TIMERS_ON_DISK)
     seconds = []
@@ -124,7 +124,7 @@ def measure_start(options, folder: Path) -> dict:
             seconds.append(time.monotonic() - begun)
             assert answer["ok"] and answer["timer"]["timer"] == "t0", answer
             with_timers = server.resident_kib()
-            # A list is the most that one request asks of the server.
+            # A list is the most expensive answer to one request.
             assert len(server.get("/api/timers")["timers"]) == TIMERS_ON_DISK
             after_list = server.resident_kib()
     with running_server(options.server, empty) as server:
@@ -184,7 +184,7 @@ def running_server(binary: Path, folder: Path):
 
 @contextlib.contextmanager
 def running_redis(folder: Path):
-    """A Redis of our own that syncs each group of changes; its port."""
+    """Runs a Redis that syncs each group of changes, and gives its port."""
     folder.mkdir()
     port = 7000 + os.getpid() % 20_000
     process = subprocess.Popen(
@@ -202,7 +202,7 @@ def running_redis(folder: Path):
 # Figures
 
 def tell(figures: dict) -> list[str]:
-    """Prints the figures beside their aims; those that were missed."""
+    """Prints the figures beside their aims, and returns the aims that were missed."""
     start = figures["start"]
     lines = [
         ("changes a second, as a part of Redis's", figures["ratio"], AIMS["ratio"], True),

@@ -1,11 +1,11 @@
-// Two loads, measured by a client that costs next to nothing.
+// Creates two loads, measured by a client that costs next to nothing.
 //
 //   load changes PORT CONNECTIONS SECONDS   changes a second: each connection adds a second to a timer of its own
 //                                           and takes it away again, with one request under way
 //   load pauses PORT CONNECTIONS SECONDS    the same by pause and resume: records with as many pauses as are kept
 //   load bare FOLDER SECONDS                a bare loop of write, fsync, rename and fsync of the folder
 //
-// Each prints one JSON object: how many, in how many seconds, and how long one took.
+// Each prints one JSON object: the number of changes, the seconds, and the time that one change took.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -52,8 +52,8 @@ static void report(double seconds) {
 
 struct client {
   int socket, number;
-  int is_open;    // the handshake is over
-  int sent_count; // requests so far
+  int is_open;    // whether the handshake is over
+  int sent_count; // the number of requests so far
   double sent_at;
   size_t held;
   unsigned char input[INPUT_BYTES];
@@ -112,7 +112,7 @@ static void dial(struct client *client, int port) {
 
 static int is_measured;
 
-// A whole message: a reply is counted, and the next request goes out; the greeting begins it all.
+// Handles a whole message: a reply is counted and followed by the next request; the first request follows `hello`.
 static void take(struct client *client, const char *text, size_t count) {
   if (count < 8 || memcmp(text, "{\"reply\"", 8)) {
     if (client->sent_count == 0) ask(client);
@@ -126,7 +126,7 @@ static void take(struct client *client, const char *text, size_t count) {
   ask(client);
 }
 
-// Takes whole messages off the front of what was received; how many bytes they were.
+// Takes whole messages off the front of the received bytes, and returns the bytes that they had.
 static size_t take_messages(struct client *client) {
   unsigned char *bytes = client->input;
   size_t done = 0;

@@ -31,7 +31,7 @@ server.on('connection', (socket) => {
   });
 });
 
-// Ticks, by the clock: those that a late timer missed follow at once.
+// Sends ticks by the clock: the ticks that a late timer missed follow at once.
 let ticksPerSecond = 0;
 let framesPerTick = 1;
 let begun = 0;

@@ -33,7 +33,7 @@ async def welcome(socket):
 
 
 async def tick(ticks_per_second: float, frames_per_tick: int):
-    """Sends ticks by the clock: those that a late timer missed follow at once."""
+    """Sends ticks by the clock: the ticks that a late timer missed follow at once."""
     begun = time.monotonic()
     told = 0
     while True:

@@ -1,4 +1,4 @@
-"""Reads the messages of this project's server once, so that all contestants send as many bytes."""
+"""Measures this project's messages once, so that all contestants send as many bytes."""
 
 import json
 import socket
@@ -22,7 +22,7 @@ def measure_sizes(setting) -> Sizes:
 
 
 class Probe:
-    """A WebSocket client of few words (RFC 6455), for messages under 64 KiB."""
+    """A minimal WebSocket client (RFC 6455), for messages under 64 KiB."""
 
     def __init__(self, port: int):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)

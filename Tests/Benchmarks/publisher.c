@@ -46,7 +46,7 @@ void publisher_post(void) {
   under_way++;
 }
 
-// The heads of answers come whole: they are short, and few are under way.
+// The head of a response arrives whole, because it is short and few responses are under way.
 int publisher_took(void) {
   char text[8192];
   ssize_t count = recv(connection, text, sizeof text - 1, 0);

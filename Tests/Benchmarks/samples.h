@@ -1,4 +1,4 @@
-// How long each of many things took.
+// Collects durations, and gives the quantiles of them.
 #ifndef BENCHMARKS_SAMPLES_H
 #define BENCHMARKS_SAMPLES_H
 
@@ -7,7 +7,7 @@
 void samples_clear(void);
 void samples_add(double seconds);
 size_t samples_count(void);
-// The value under which this part of all lies; 0 when there are none.
+// The quantile of the durations at `part`, from 0 to 1; 0 when there are none.
 double samples_part(double part);
 
 #endif

@@ -1,4 +1,4 @@
-"""What is measured. A scene takes the setting and returns its rounds, as rows of figures for each contestant."""
+"""The scenes of the benchmark. A scene takes the setting and returns rounds: rows of figures for each contestant."""
 
 import shutil
 import subprocess
@@ -35,9 +35,9 @@ class Scene:
 
 
 def in_turn(setting, entered: list, measure, is_warmed_up: bool = True) -> list[dict]:
-    """Measures all contestants in each round; each round begins with another one, so that nobody always follows the
-    same. Those that take no part in a round return None. A first round is thrown away, since compilers at run time
-    need one."""
+    """Measures all contestants in each round. Each round begins with another one, so that none always follows the same
+    one. A contestant that takes no part in a round returns None. The first round is thrown away, since programs that
+    compile at run time need one."""
     found = []
     for number in range(-1 if is_warmed_up else 0, setting.rounds):
         shift = number % len(entered)
@@ -95,17 +95,17 @@ def fan_out(clients: int, work: Work, seconds: float, quiet: float = 0, kinds=No
 
 
 def without_pause(clients: int):
-    """So many timers, each ticking ten times a second, that their ticks fill 0.6 of the bare loop's core."""
+    """As many timers, ten ticks a second each, as fill 0.6 of the bare loop's core."""
     def work(setting):
         a_tick = setting.bare_seconds_per_message * clients
-        # Not more than one in 2 ms: closer ones would fall into one iteration of a loop whose timers count
-        # milliseconds.
+        # No more than one tick in 2 ms: the loops of some contestants count milliseconds, and would send closer ones in
+        # one iteration.
         return Work(timers=max(1, min(50, int(0.6 * 0.1 / a_tick))), interval=0.1)
     return work
 
 
 def changes(clients: int, seconds: float = 2):
-    """As fast as it can: two changes always under way, each shown to all; for ours they become durable first."""
+    """Changes as fast as possible: two are always under way, and all clients see each. Ours are stored first."""
     def measure(setting):
         work = Work(timers=2, interval=0)
         with ExitStack() as stack:
@@ -125,7 +125,7 @@ def changes(clients: int, seconds: float = 2):
 
 
 def ticks_in_20_seconds(clients: int):
-    """Pairs of a few ticks for the spread, then 20 s of ours to count them."""
+    """A few ticks of a pair of contestants for the spread, then 20 s of ours to count ticks."""
     pairs = fan_out(clients, Work(), 3, quiet=0.05, kinds=[Bare, TimerSync])
 
     def measure(setting):
@@ -134,7 +134,7 @@ def ticks_in_20_seconds(clients: int):
             setting.need(server.open_shown(clients), clients, server)
             server.go()
             answer = server.crowd.watch(20, 0.05, 0.25)
-        # Those that the client with the fewest has seen.
+        # The ticks of the client that received the fewest.
         found["rounds"][-1][server.name]["ticksIn20Seconds"] = answer["least"]
         return found
     return measure
@@ -143,7 +143,7 @@ def ticks_in_20_seconds(clients: int):
 # Requests
 
 def requests(idle: int):
-    """64 connections that ask, each with one request under way: alone, and beside many that are silent."""
+    """64 connections send requests, with one under way on each: alone, and beside many silent connections."""
     def measure(setting):
         sizes = replace(setting.sizes, reply=setting.sizes.state)
         crowded = [Bare, TimerSync]
@@ -174,12 +174,12 @@ def requests(idle: int):
 # Connections
 
 def connect(clients: int):
-    """A fresh server each time: connections accepted a second and what they cost, then memory when each is shown a
-    timer that ticks."""
+    """Connections accepted a second by a fresh server and their cost, then the memory of each that is shown a ticking
+    timer."""
     def measure(setting):
         def once(kind, number):
             if kind in contestants.PEERS and number >= 3:
-                return None  # slow ones among them: three rounds have to do
+                return None  # some peers are slow, so three rounds are enough
             with kind(setting) as contestant:
                 before = contestant.crowd.watch(0)["residentKiB"]
                 first = contestant.open(clients - clients // 10)
@@ -203,7 +203,7 @@ def connect(clients: int):
 # Dashboards
 
 def dashboards(timers: int, clients: int):
-    """Clients of `*` with many timers that run: messages a second, and the part of a core that they take."""
+    """Clients of `*` with many running timers: messages a second, and the part of a core that they take."""
     def measure(setting):
         rounds = []
         with TimerSync(setting, Work(timers=timers, interval=1)) as server:
@@ -228,7 +228,7 @@ def dashboards(timers: int, clients: int):
 
 
 def count_sends(server, seconds: float) -> float | None:
-    """System calls a second that send, by strace, which makes them slower but not more; None without strace."""
+    """The system calls a second that send, counted by strace, which only slows them down; None without strace."""
     if not shutil.which("strace"):
         return None
     found = subprocess.Popen(
@@ -246,10 +246,10 @@ def count_sends(server, seconds: float) -> float | None:
 # A storm
 
 def storm(clients: int):
-    """All clients at once at a server that just started, each with its first snapshot."""
+    """All clients connect at once to a server that just started, and get their first snapshots."""
     def measure(setting):
         rounds = []
-        # The server's own bounds: those that an installation would have.
+        # The server runs with its default limits, as an installation does.
         with TimerSync(setting, options=()) as server, Bare(setting) as bare:
             server.go()
             server.open_shown(clients)
@@ -270,8 +270,8 @@ def storm(clients: int):
 
 
 def soak(setting, minutes: float) -> dict:
-    """RSS every ten seconds while clients get twenty ticks a second, a tenth of them leaves each second and others
-    come, and a timer changes."""
+    """Samples RSS every ten seconds while clients get twenty ticks a second, a tenth of them is replaced each second,
+    and a timer changes."""
     clients, rows = SOAK_CLIENTS, []
     with TimerSync(setting, Work(timers=2, interval=0.1)) as server:
         setting.need(server.open_shown(clients), clients, server)
@@ -302,7 +302,7 @@ def soak(setting, minutes: float) -> dict:
 def all_scenes() -> list[Scene]:
     found = []
     for clients in (100, 1000, 10_000):
-        # 100 clients are too few for what a tick or a change costs by itself to vanish.
+        # With 100 clients the fixed cost of a tick or a change is too large a part.
         aims = () if clients == 100 else (
             Aim("microsecondsPerMessage", "at most", 1.10, to="bare"),
             *(Aim("microsecondsPerMessage", "at most", 1, to=peer.name) for peer in contestants.PEERS))

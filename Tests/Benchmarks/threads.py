@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `--threads` gives: ticks over TLS and without it, to more clients than one thread can serve.
+"""Measures the gain of `--threads`: ticks over TLS and without it, to more clients than one thread can serve.
 
     threads.py --server BINARY [--threads 1,2,4] [--rounds 5] [--seconds 5] [--clients 2000] [--json FILE]
 
@@ -27,7 +27,7 @@ TIMERS = 40
 
 
 def certificate(folder: Path) -> list[str]:
-    """The options for a certificate of our own."""
+    """The options for a certificate that is made here."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
          "-subj", "/CN=127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
@@ -37,7 +37,7 @@ def certificate(folder: Path) -> list[str]:
 
 @contextlib.contextmanager
 def served(binary: str, folder: Path, *options: str):
-    """A server on a port that the system chooses; gives the process and the port."""
+    """Runs a server on a port that the system chooses, and gives the process and the port."""
     process = processes.start(
         [binary, "serve", "--port", "0", "--data", folder, *options], stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL)
@@ -56,7 +56,7 @@ def cpu_seconds(process: int) -> float:
 
 
 def start_timers(binary: str, folder: Path) -> None:
-    """Timers that run on in the data folder, for the server that is measured."""
+    """Starts timers in the data folder, where they run on for the server that is measured."""
     with served(binary, folder) as (_, port):
         for number in range(TIMERS):
             request = urllib.request.Request(
@@ -66,7 +66,7 @@ def start_timers(binary: str, folder: Path) -> None:
 
 
 def measure(arguments, threads: int, is_secure: bool) -> dict:
-    """One run: MB that arrived a second, and the server's CPU milliseconds for each."""
+    """One run: the MB that arrived a second, and the server's CPU milliseconds for each MB."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "data"
         start_timers(arguments.server, folder)

@@ -1,4 +1,4 @@
-// Clients of WebSockets over TLS on loopback that count what comes and read none of it.
+// Clients of WebSockets over TLS on loopback, which count the bytes that come and read none of them.
 //
 //   tls_crowd PORT COUNT SECONDS PATH [plain]
 //
@@ -67,7 +67,7 @@ static int join(SSL_CTX *context, int port, const char *path) {
   return socket_;
 }
 
-// Reads whatever comes for so long, and gives the bytes.
+// Reads for `seconds`, and returns the number of bytes.
 static unsigned long count_bytes(int poll, double seconds, int *gone) {
   static char input[INPUT_BYTES];
   struct epoll_event events[EVENTS];

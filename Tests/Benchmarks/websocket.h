@@ -1,4 +1,4 @@
-// What both ends of the benchmarks need of RFC 6455.
+// Frames of RFC 6455, for both ends of the benchmarks.
 #ifndef BENCHMARKS_WEBSOCKET_H
 #define BENCHMARKS_WEBSOCKET_H
 
@@ -13,7 +13,7 @@ struct frame {
   size_t head, count; // bytes before the payload, and of it
 };
 
-// Whether a whole frame stands at the front of `held` bytes.
+// Reads the head of a frame, and returns whether the whole frame is within the first `held` bytes.
 static inline int frame_read(struct frame *frame, const unsigned char *bytes, size_t held) {
   if (held < 2) return 0;
   frame->opcode = bytes[0] & 0x0f;
@@ -33,7 +33,7 @@ static inline int frame_read(struct frame *frame, const unsigned char *bytes, si
   return held >= frame->head + frame->count;
 }
 
-// Writes one frame of at most FRAME_PAYLOAD_MAX; how many bytes it has. A client's are masked, a server's are not (§5.3).
+// Writes a frame of at most FRAME_PAYLOAD_MAX, and returns its size. Only a client's frames are masked (§5.3).
 static inline size_t frame_write(unsigned char *bytes, int opcode, int is_masked, const void *payload, size_t count) {
   static const unsigned char mask[4] = {0x9d, 0x14, 0xc6, 0x5b};
   size_t head = 0;
