@@ -26,7 +26,7 @@ LIBRARIES = {
     },
     "TimerCore": {"PausePeriod", "RestoreTimerData", "RestoreType", "TimerState", "TimerStatus"},
 }
-# These are written by the compiler, or explained by another module's protocol.
+# The compiler writes these, or another module's protocol explains them.
 UNDERSTOOD = {"hash(into:)", "==(_:_:)", "<(_:_:)", "encode(to:)", "init(from:)", "init(rawValue:)", "description"}
 
 

@@ -1,8 +1,8 @@
-// What the thread sanitizer has to see and what not, with `seen_mutex.c` in front of it: `Tests/Sanitizers/run.sh` runs this
-// first, since a check that is blind is clean too.
+// A program with and without a race, for the thread sanitizer with `seen_mutex.c` loaded. `Tests/Sanitizers/run.sh`
+// runs it first, since a sanitizer that sees nothing reports nothing.
 //
-//   races quiet    threads wait for one mutex: nothing is to be told
-//   races loud     one more thread changes the same number without it: that is to be told
+//   races quiet    threads wait for one mutex: no race may be reported
+//   races loud     one more thread changes the same number without the mutex: a race has to be reported
 
 import Dispatch
 import Foundation
@@ -16,7 +16,7 @@ final class Counter: @unchecked Sendable {
 let counter = Counter()
 let done = DispatchGroup()
 
-/// Threads of their own, since a queue may do its work on one.
+/// Starts a thread, since a queue may do all its work on one.
 func start(_ work: @escaping @Sendable (Counter) -> Void) {
   done.enter()
   let thread = Thread {
@@ -30,7 +30,7 @@ for _ in 0..<4 {
   start { counter in counter.mutex.withLock { _ in counter.count += 1 } }
 }
 if CommandLine.arguments.contains("loud") {
-  // It never takes the mutex, so that nothing orders it, however the threads are scheduled.
+  // This thread never takes the mutex, so nothing orders its accesses, however the threads are scheduled.
   start { counter in counter.count += 1 }
 }
 done.wait()

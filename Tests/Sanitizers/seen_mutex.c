@@ -1,9 +1,10 @@
 // Lets the thread sanitizer see a `Synchronization.Mutex` that was waited for.
 //
-// A mutex that nobody waits for is locked and unlocked by atomics that are compiled into our code, where the
-// sanitizer sees them. Who has to wait goes through two functions of the library, which was compiled without the
-// sanitizer: what happened before that unlock and after that lock looks like a race. This library stands in front of
-// the two (LD_PRELOAD), calls them, and says so. Nothing is suppressed: a race beside a mutex is still told.
+// A mutex that no thread waits for is locked and unlocked by atomics that are compiled into our code, where the
+// sanitizer sees them. A thread that has to wait goes through two functions of the library, which was compiled without
+// the sanitizer: what happened before that unlock and after that lock looks like a race. This library stands in front
+// of the two (LD_PRELOAD), calls them, and reports them to the sanitizer. It suppresses nothing: a race beside a mutex
+// is still reported.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +18,7 @@
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-// Of the sanitizer's runtime; not there in other programs that are started on the way.
+// Functions of the sanitizer's runtime; other programs that are started on the way don't have them.
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
@@ -27,7 +28,7 @@ typedef SWIFT void UnlockSlow(SELF void *mutex);
 static LockSlow *library_lock_slow;
 static UnlockSlow *library_unlock_slow;
 
-// Asked for when the first mutex is waited for: before that the library may not be loaded.
+// Looked up when a thread first waits for a mutex: before that the library may not be loaded.
 static void *library(const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
   if (found == NULL) {

@@ -27,12 +27,12 @@ struct FuzzedServer {
 
   /// A connection, as far as its replies are checked.
   private struct Peer {
-    /// The bytes with which each reply that is owed begins, and what comes back in it as it was spelled.
+    /// The replies that are due: the bytes with which each begins, and the values that it has to echo as spelled.
     var owed: [(start: [UInt8], echoes: [MessageCheck.Echo])] = []
     var wasGreeted = false
-    /// Whether an error may come that nobody asked for: the query made no sense.
+    /// Whether an error without a request may come, because the query was invalid.
     var mayBeRefused = true
-    /// The revision of each timer that it was shown last.
+    /// The last revision of each timer that this connection was shown.
     var shown: [String: Int] = [:]
   }
 
@@ -199,10 +199,10 @@ struct FuzzedServer {
     }
   }
 
-  /// All that is under way is finished; then nobody may be left without an answer.
+  /// Finishes everything under way; then no request may be left without an answer.
   private mutating func end() {
     for _ in 0..<10 where !disk.pending.isEmpty { store(.max, refusing: false) }
-    // One that has stopped, with its disk or without, owes nothing more.
+    // A stopped server, with its disk or without, owes no more answers.
     guard !isStopped else { return }
     require(pausedConnections.isEmpty || !disk.pending.isEmpty, "held back with nothing on its way")
     for peer in peers.values {
@@ -256,7 +256,7 @@ struct FuzzedServer {
     for line in actions.log { require(!line.text.isEmpty, "an empty line in the log") }
   }
 
-  // MARK: What is heard
+  // MARK: Received messages
 
   private mutating func receive(_ text: [UInt8], by connection: ConnectionID) {
     guard var peer = peers[connection] else { fail("a message to a connection that is gone") }
@@ -300,7 +300,7 @@ struct FuzzedServer {
     }
   }
 
-  /// An event: greeted first, and never shown what is older than what was shown before.
+  /// Checks an event: `hello` comes first, and no state is older than one that was shown before.
   private func record(_ message: [String: Any], _ peer: inout Peer) {
     let event = message["event"] as? String
     require(peer.wasGreeted == (event != "hello"), "hello comes first, and once: \(message)")
@@ -321,7 +321,7 @@ struct FuzzedServer {
     }
   }
 
-  /// Nobody sees a state that a crash could take back.
+  /// Checks that no state is shown that a crash could lose.
   private func checkDurable(_ state: [String: Any]) {
     let revision = state["revision"] as? Int ?? .max
     require(revision <= disk.highestRevision, "shown before it was stored: \(state)")
@@ -337,7 +337,7 @@ struct FuzzedServer {
     }
   }
 
-  /// `"id"` is a field of a body too.
+  /// Checks a body, which may also have an `"id"`.
   private func checkHTTPBody(_ body: [UInt8]) {
     let text = String(decoding: body, as: UTF8.self)
     let value = try? JSONSerialization.jsonObject(with: Data(body))

@@ -3,25 +3,25 @@
 /// A line is a message from the connection that speaks, unless it begins with one of the signs below.
 enum Act {
   case message([UInt8])
-  /// `@2`: from here on connection 2 speaks.
+  /// `@2`: connection 2 speaks from here on.
   case speaker(Int)
   /// `?timer=tea&interval=0.5`: the speaker leaves, and comes back with this query.
   case connect(query: [UInt8])
-  /// `+1500`: so many milliseconds pass, and what is due meanwhile is done at its instant.
+  /// `+1500`: 1500 milliseconds pass, and each deadline on the way is handled at its instant.
   case wait(milliseconds: Int64)
-  /// `~1500`: so many milliseconds pass at once, as when the machine slept.
+  /// `~1500`: 1500 milliseconds pass at once, as when the machine slept.
   case sleep(milliseconds: Int64)
-  /// `=2`: the disk is done with so many writes; with all for no number.
+  /// `=2`: the disk stores the first two pending writes; without a number, all of them.
   case store(Int)
-  /// `!2`: the disk refuses so many writes.
+  /// `!2`: the disk refuses the first two pending writes.
   case failStore(Int)
-  /// `^1500`: the server is killed, and starts again so many milliseconds later.
+  /// `^1500`: the server is killed, and starts again 1500 milliseconds later.
   case restart(milliseconds: Int64)
-  /// `*1500`: the wall clock is set so many milliseconds ahead of the server clock.
+  /// `*1500`: the wall clock is set 1500 milliseconds ahead of the server clock.
   case setWallClock(milliseconds: Int64)
   /// `>POST api/timers/tea/start {"duration":5}`: an HTTP request.
   case request(method: [UInt8], path: [UInt8], body: [UInt8])
-  /// `%tea {"version":1,…}`: somebody writes the file of a timer; removes it when nothing follows the name.
+  /// `%tea {"version":1,…}`: somebody writes a timer's file, or removes it when nothing follows the name.
   case edit(name: [UInt8], contents: [UInt8])
   /// `.`: the server is asked to stop.
   case stop
@@ -48,13 +48,13 @@ enum Act {
     }
   }
 
-  /// The digits at the front, at most ten; 1 where there are none.
+  /// The number of at most ten digits at the front; 1 where there are none.
   private static func number(_ bytes: [UInt8]) -> Int64 {
     let digits = bytes.prefix(10).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return Int64(String(decoding: digits, as: UTF8.self)) ?? 1
   }
 
-  /// The parts between spaces; the last holds the rest, missing ones are empty.
+  /// The parts between spaces: the last holds the rest, and missing ones are empty.
   private static func words(_ bytes: [UInt8], count: Int) -> [[UInt8]] {
     let words = bytes.split(
       separator: UInt8(ascii: " "), maxSplits: count - 1, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Where the scripts lie that the fuzzer starts from, and those that once brought the server down.
+/// The folder of the scripts from which the fuzzer starts, and of those that once crashed the server.
 private let folder = URL(fileURLWithPath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("seeds")
 

@@ -45,7 +45,7 @@ func answer(to words: [String]) async throws -> String {
   case ("keys", _):
     return store.allKeys.joined(separator: " ")
   case ("change", let words):
-    // The next change that somebody else makes; first a line that says that it will be heard.
+    // Prints that it listens, then waits for the next change that another process makes.
     let changes = store.changes
     say("listening")
     for await change in changes where change.origin == .elsewhere {
@@ -94,7 +94,7 @@ func run(_ count: Int) async throws {
     try await Task.sleep(for: .milliseconds(100))
     withExtendedLifetime(timers) {}
   }
-  // Each ends, since its timer is gone.
+  // Each stream ends, since its timer is gone.
   for stream in streams { for await _ in stream {} }
 }
 

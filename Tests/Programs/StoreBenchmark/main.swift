@@ -13,7 +13,7 @@ let store = JSONFileStore(insideDirectory: folder, name: "store-\(UUID().uuidStr
   fatalError("\($0)")
 }
 
-/// Microseconds for each of so many.
+/// Prints and returns the microseconds that one of `count` repetitions takes.
 func cost(_ name: String, of count: Int, _ body: () -> Void) -> Double {
   let took = ContinuousClock().measure(body) / count
   let microseconds = took / .microseconds(1)

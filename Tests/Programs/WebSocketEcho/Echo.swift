@@ -30,7 +30,7 @@ struct Echo {
   private static let others = GroupID(2)
   private static let large = pattern(2_000_000)
 
-  /// 0 to 250, over and over.
+  /// The bytes 0 to 250, repeated.
   static func pattern(_ count: Int) -> [UInt8] {
     let unit: [UInt8] = Array(0..<251)
     var bytes: [UInt8] = []
