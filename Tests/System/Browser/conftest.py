@@ -1,4 +1,4 @@
-"""What every browser test needs: a real server, a browser, and a second way to the server.
+"""Fixtures of all browser tests: a real server, a browser, and a script's own connection to the server.
 
 TIMERSYNC_SERVER is the path of the server's binary, CHROMIUM that of the browser
 (/usr/bin/chromium if unset).
@@ -30,8 +30,8 @@ START_WITHIN = 20
 BEFORE = pathlib.Path(__file__).with_name("page_of_before.tar.xz")
 
 
-# How long a page may take before it counts as hung. A busy machine takes seconds for what is there in a moment; where a
-# test limits a time, it uses instants that the page itself has recorded.
+# The time after which a page counts as hung: on a busy machine short work may take seconds. A test that limits a time
+# uses instants that the page itself has recorded.
 PATIENCE = 20_000  # milliseconds
 expect.set_options(timeout=PATIENCE)
 
@@ -56,7 +56,7 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self):
-        """Starts it; once it has a port it gets the same one again."""
+        """Starts the server; a later start uses the port of the first one."""
         self.is_killed = False
         arguments = [
             self.binary, "serve", "--port", str(self.port), "--data", str(self.data), "--web", str(WEB), *self.options]
@@ -69,7 +69,7 @@ class Server:
 
     @property
     def exit_code(self):
-        """None while it runs."""
+        """The exit code; None while the server runs."""
         return self.process.poll()
 
     def kill(self):
@@ -121,7 +121,7 @@ class Script:
         self.last_id = 0
 
     def ask(self, command, **fields):
-        """The reply, whether it is yes or no."""
+        """The reply, whether the command succeeded or not."""
         self.last_id += 1
         self.socket.send(json.dumps({"id": self.last_id, "command": command, **fields}))
         while True:
@@ -205,13 +205,12 @@ def module_of(browser, web_files):
 
 
 class SharedContext:
-    """A context for every test that wants nothing special: one of its own costs as much time of the processor as the
-    page in it. Nothing that a test leaves behind is there for the next."""
+    """A context for every test without special needs, because a context of its own costs as much processor time as the
+    page in it. No test leaves anything behind for the next."""
 
     def __init__(self, browser):
         self.context = browser.new_context()
-        # What is kept is cleared by way of a page that never leaves: one of the test's may be on its way elsewhere, or
-        # gone.
+        # Stored data is cleared through a page that never navigates: a test's own pages may be loading, or closed.
         self.keeper = self.context.new_page()
         self.devtools = self.context.new_cdp_session(self.keeper)
         self.addresses = set()
@@ -241,8 +240,8 @@ def shared_context(browser):
 
 @pytest.fixture
 def new_page(browser, shared_context):
-    """Makes a page that is nowhere yet. It is in a context of its own if it `is_alone` or asks for what holds for
-    all pages of a context: its clock, its network, permissions, a language… An error in the page fails the test."""
+    """Makes an empty page. The page gets a context of its own if it `is_alone` or has an option that holds for a whole
+    context: its clock, its network, permissions, a language… An error in the page fails the test."""
     contexts = []
     errors = []
 
@@ -325,10 +324,10 @@ def guarded(server):
 
 @pytest.fixture
 def page_of_before(tmp_path):
-    """The folder of a page from before there were parts and folders, as somebody may have put it on a wall."""
+    """The folder of an old page, from before there were parts and folders, as it may run on a screen for years."""
     with tarfile.open(BEFORE) as archive:
         archive.extractall(tmp_path / "before")
     folder = tmp_path / "before" / "web"
-    for icon in WEB.glob("*.png"):  # the archive goes without them
+    for icon in WEB.glob("*.png"):  # the archive has no icons
         shutil.copy(icon, folder)
     return folder

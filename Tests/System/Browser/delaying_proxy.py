@@ -1,6 +1,6 @@
 """A TCP proxy that is as slow as a bad network, for tests on one machine.
 
-Every chunk waits a random time, of a range for each direction, and none overtakes another.
+Every chunk waits a random time, within a range for each direction, and no chunk overtakes another.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ class DelayingProxy:
 
     def __init__(self, target_port, delay_seconds=(0.02, 0.06), seed=None, back_seconds=None):
         self.target_port = target_port
-        self.delay_seconds = delay_seconds  # the way to the server
+        self.delay_seconds = delay_seconds  # the delay on the way to the server
         self.back_seconds = back_seconds or delay_seconds
         self.port = None
         self._random = random.Random(seed)
@@ -28,7 +28,7 @@ class DelayingProxy:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._connections = set()
         self._is_stalled = False
-        self._era = 0  # a new one with each stall and each resume
+        self._era = 0  # a number that changes with each stall and each resume
 
     def __enter__(self):
         self._thread.start()
@@ -42,12 +42,12 @@ class DelayingProxy:
         self._loop.close()
 
     def stall(self):
-        """From now on swallows every byte, and tells nobody: a half-open link."""
+        """Discards every byte from now on and closes nothing: a half-open link."""
         self._era += 1
         self._is_stalled = True
 
     def resume(self):
-        """Forwards again, for connections made from now on: the old ones miss bytes."""
+        """Forwards again, on connections that are made from now on: the old ones have lost bytes."""
         self._era += 1
         self._is_stalled = False
 
@@ -107,7 +107,7 @@ class DelayingProxy:
                 await delivering
 
     async def _deliver(self, chunks, writer):
-        # One after another, so that a short delay never overtakes a long one before it.
+        # Chunks are delivered one after another, so that a short delay never overtakes an earlier long one.
         while True:
             due, chunk = await chunks.get()
             await asyncio.sleep(max(0, due - self._loop.time()))

@@ -1,17 +1,17 @@
-"""What axe finds wrong on a page, in light and dark, at every width."""
+"""Finds what axe complains about on a page, in light and dark, at several widths."""
 
 from axe_playwright_python.sync_playwright import Axe
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
-# What depends on colours is tried in both schemes, what depends on room at both ends and between.
+# Rules about colours need both schemes. Rules about room need the smallest and the largest size, and one between.
 SIZES = {"light": [(320, 640), (1440, 900)], "dark": [(320, 640), (3840, 2160)]}
 ENDS = {"light": [(320, 640)], "dark": [(3840, 2160)]}
 
 
 def complaints(page):
-    """Which rule, about what, and why. Only these come back: the long list of what is right takes longer than all
-    else."""
+    """The broken rules, each with its element and the reason. The page returns only these, since the long list of
+    rules that hold takes most of the time."""
     if not page.evaluate("typeof window.axe === 'object'"):
         page.evaluate(Axe().axe_script)
     violations = page.evaluate(
@@ -25,7 +25,7 @@ def complaints(page):
 
 
 def complaints_in_light_and_dark(page, where, sizes=SIZES):
-    """The same in each scheme and size, each with where it was; and what is wider than the window."""
+    """The complaints in each scheme and size, with where they occurred, and a page that is wider than its window."""
     found = []
     for scheme in sizes:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")

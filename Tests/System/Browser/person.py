@@ -1,4 +1,4 @@
-"""What a person does on the dashboard, and looks for."""
+"""A person's actions on the dashboard, and what a person sees there."""
 
 import re
 
@@ -22,13 +22,13 @@ def press(page, name, label):
 
 
 def choose(page, name, label):
-    """One of the actions that a card has no room for."""
+    """Chooses an action that the card shows only in its dialog."""
     card(page, name).locator("[data-command=more]").click()
     page.get_by_role("dialog").get_by_role("button", name=label).click()
 
 
 def focus(locator):
-    """What is on its way in takes no focus, and tells nobody."""
+    """Focuses an element once it is shown: the browser ignores a focus before that, without an error."""
     expect(locator).to_be_visible()
     locator.focus()
     expect(locator).to_be_focused()
@@ -60,7 +60,7 @@ def seconds_of(text):
 
 
 def assert_right(page, script, name="kitchen"):
-    """A countdown shows what the server says, which is asked before and after, however long it takes to look."""
+    """Checks that a countdown shows the server's time, which is read before and after in case that takes long."""
     before = script.do("get", timer=name)["time"]
     shown = seconds_of(digits(page, name).text_content())
     after = script.do("get", timer=name)["time"]

@@ -1,4 +1,4 @@
-"""A server that answers as a test says, and how a test deals with a page that is connected to it."""
+"""A server that answers as a test says, and functions for a page that is connected to such a server."""
 
 import json
 
@@ -17,7 +17,7 @@ new MutationObserver(() => {
 """
 
 
-# For how long the page has not got the processor when it wanted it, in all, in milliseconds.
+# The total time, in milliseconds, for which the page was ready to run and did not get the processor.
 STALLS = """
 window.stalled = 0;
 (() => {
@@ -29,7 +29,7 @@ window.stalled = 0;
 
 
 class ScriptedServer:
-    """Answers as the protocol says, unless the test has it do something else."""
+    """Answers as the protocol says, unless the test sets another answer."""
 
     def __init__(self):
         self.epoch = "first"
@@ -50,7 +50,7 @@ class ScriptedServer:
         if command in self.answers:
             self.answers[command](request)
         elif command == "sync":
-            # A local clock of 0 is NOW here: the way takes no time.
+            # A local clock of 0 corresponds to NOW: the messages take no time.
             instant = NOW + request["clientTime"]
             self.reply(request, clientTime=request["clientTime"], receivedAt=instant, sentAt=instant)
         elif command == "subscribe":
@@ -63,7 +63,7 @@ class ScriptedServer:
         self.connections[-1].send(json.dumps(message))
 
     def reply(self, request, **fields):
-        """Yes; with the state of the timer that it is about, as the real one says it."""
+        """Sends a successful reply, with the state of the request's timer, as the real server does."""
         known = [state for state in self.states if state["timer"] == request.get("timer")]
         self.say(reply=request["id"], ok=True, **({"timer": known[0]} if known else {}), **fields)
 
@@ -86,16 +86,16 @@ def state(**fields):
 
 
 def hold(page):
-    """From now on time passes on that page, which was opened with `hand_turned`, when `let_pass` says so."""
+    """From now on time passes on the page only by `let_pass`; the page must have been opened with `hand_turned`."""
     page.clock.pause_at(page.evaluate("Date.now() / 1000") + 1)
-    # An answer that takes no time at all: the page knows the server's clock to the microsecond.
+    # The answer takes no time at all, so the page knows the server's clock to the microsecond.
     page.evaluate("document.dispatchEvent(new Event('resume'))")
     wait_until(page, lambda: page.evaluate("timersync.roundTrip < 1e-6"))
     let_pass(page, 3)
 
 
 def let_pass(page, seconds):
-    """In steps: what the page asks the server meanwhile is answered in the time of this world."""
+    """Lets time pass in steps, so that requests of the page are answered within the page's own time."""
     left = round(seconds * 1000)
     while left > 0:
         step = min(left, 1000)
@@ -104,12 +104,12 @@ def let_pass(page, seconds):
 
 
 def server_now(page):
-    """What the page takes for the time on the server."""
+    """The page's estimate of the server's time."""
     return page.evaluate("performance.now() / 1000 + timersync.offset")
 
 
 def knows_the_clock(page, within):
-    """Until the page knows the server's clock to half of `within` seconds.
+    """Waits until the page knows the server's clock to half of `within` seconds.
     (Playwright's own `wait_for_function` would need a looser page policy.)"""
     wait_until(page, lambda: page.evaluate(
         "(within) => Boolean(window.timersync) && timersync.isSynced && timersync.roundTrip < within", within))

@@ -1,4 +1,4 @@
-"""What axe finds wrong, in light and dark, in every state that a person meets."""
+"""axe finds nothing wrong, in light and dark, in every state that a person meets."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""What axe finds wrong on the dashboard, the remote control and over them, in light and dark, at every width."""
+"""axe finds nothing wrong on the dashboard, the remote control and their dialogs, in light and dark, at any width."""
 
 import pytest
 from playwright.sync_api import expect

@@ -4,8 +4,8 @@ import pytest
 
 from scripted_server import NOW, state
 
-# Steps in order: [now] lets time pass without a word of any timer, [now, states] also tells these states. Timeouts ring
-# by hand: `late` seconds after they are due.
+# Steps in order: [now] lets time pass without a message about a timer, [now, states] also hands these states to the
+# scheduler. Timeouts are called by the test, `late` seconds after they are due.
 TELL = """
 ([steps, late]) => import('/display/alerts.js').then(({AlertScheduler, inWords, upcoming}) => {
     const told = [];
@@ -34,7 +34,7 @@ TELL = """
 @pytest.fixture
 def tell(open_page, web_files):
     def tell(*steps, late=0):
-        """The alerts that come in these steps, each in seconds from NOW."""
+        """The alerts that the scheduler gives in these steps, each in seconds from NOW."""
         told = open_page(web_files + "/favicon.svg").evaluate(
             TELL, [[[NOW + step[0], *step[1:]] for step in steps], late])
         return [(round(now - NOW, 3), words) for now, words in told]
@@ -43,7 +43,7 @@ def tell(open_page, web_files):
 
 
 def running(left, name="tea", at=0, duration=300, **fields):
-    """`left` seconds before zero at the instant `at`."""
+    """A state with `left` seconds before zero at the instant `at`."""
     return state(timer=name, status="running", duration=duration, elapsedTime=duration - left,
                  lastElapsedTimeCalculatedAt=NOW + at, **fields)
 

@@ -1,4 +1,4 @@
-"""The page against a scripted server: what no real one does on demand."""
+"""The page against a scripted server, which does what no real server does on demand."""
 
 import re
 
@@ -187,7 +187,7 @@ def test_what_is_no_message_does_no_harm(visit, scripted):
 
 
 def test_the_first_digit_is_already_right(visit, scripted):
-    # `hello` was an hour on the way; the exchange of clocks knows better, before any state.
+    # `hello` took an hour to arrive; the exchange of clocks corrects the clock before any state comes.
     scripted.hello = {"now": NOW + 3600}
     scripted.states = [state(status="running", lastElapsedTimeCalculatedAt=NOW)]
     page = visit("?timer=kitchen", init_script=RECORD_TEXTS, hand_turned=True)

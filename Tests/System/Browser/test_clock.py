@@ -1,4 +1,4 @@
-"""The page's idea of the server's clock, with clocks that the test turns by hand."""
+"""The page's estimate of the server's clock, with local clocks that the test sets."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_the_smallest_round_trip_wins_whenever_it_came(clock):
         "clock.startEpoch('a', 0); exchange(1000, 0.3, 0.01); exchange(1000, 0.002, 0.002); "
         "exchange(1000, 0.01, 0.4); pass(9); ")
 
-    # The ways of nine seconds ago count for a little less: cheap clocks drift apart.
+    # An exchange from nine seconds ago counts for a little less, because cheap clocks drift apart.
     assert clock(steps + "[clock.offset, clock.roundTrip]") == pytest.approx([1000, 0.004], abs=0.0005)
 
 
@@ -59,7 +59,7 @@ def test_a_sample_of_long_ago_no_longer_counts(clock):
 
 @pytest.mark.parametrize("sleep", [12, 200, 3600])
 def test_an_exchange_over_a_sleep_in_which_the_clock_went_on_counts_for_nothing(clock, sleep):
-    """What was learnt before has run out by then, or not: half of the sleep would be the error."""
+    """Such an exchange would be wrong by half of the sleep, so the one before it counts, however old that is."""
     offset, error = clock(
         f"""clock.startEpoch('a', 0); exchange(1000, 0.001, 0.001); exchange(1000, 0.001, {sleep});
         [clock.offset, clock.roundTrip]""")

@@ -1,6 +1,6 @@
-"""Screenshots of each view in three sizes, light and dark, side by side on one sheet for somebody with eyes.
+"""Screenshots of each view in three sizes, light and dark, side by side on one sheet, for people to look at.
 
-They are kept in `.build/screens`, or where TIMERSYNC_SCREENS says."""
+The screenshots are kept in `.build/screens`, or in the folder TIMERSYNC_SCREENS."""
 
 import os
 import pathlib
@@ -40,14 +40,14 @@ def fill(script):
     script.do("start", timer="race", title="Race")
 
 
-# The page has settled: fonts are there, and what was asked for has been painted.
+# Waits until the page is stable: fonts are loaded, and all changes have been painted.
 PAINTED = """() => document.fonts.ready.then(() => new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(resolve));
 }))"""
 
 
 def shots_of(page, folder, name):
-    """One for each size and scheme, by scheme and size."""
+    """A screenshot for each size and scheme, by scheme and size."""
     shots = {}
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})

@@ -59,9 +59,9 @@ def test_without_a_duration_it_is_a_stopwatch(server, script, open_page):
 
 def test_until_a_time_of_day_ends_at_that_time_of_day(server, script, open_page):
     page = open_page(server.page(), timezone_id="Asia/Kathmandu")
-    # Before, its instant of the press may lie ahead of the server, which refuses it and starts when it hears of it: the
-    # page knows the server's clock to half a round trip, and the press is longer on its way than that.
-    # (Playwright's own `wait_for_function` would need a looser page policy.)
+    # Before this, the press's instant may be ahead of the server's clock. The server then refuses the press, and counts
+    # from the arrival of a second request. Once the round trip is this short, the press takes longer to arrive than the
+    # page's clock may be wrong. (Playwright's own `wait_for_function` would need a looser page policy.)
     wait_until(
         page,
         lambda: page.evaluate(
@@ -221,7 +221,7 @@ def test_pause_and_resume(server, script, open_page):
 
 
 def test_the_instant_of_the_press_is_what_counts(server, script, open_page):
-    """The finger goes down, the page is busy for 0.4 s, and the pause is from when the finger went down."""
+    """The page is busy for 0.4 s after the finger goes down; the pause counts from when the finger went down."""
     script.do("start", timer="kitchen", duration=300)
     page = open_page(server.page())
     has_status(page, "kitchen", "running")
@@ -422,7 +422,7 @@ def test_the_layout_is_remembered(server, script, open_page):
     expect(page.get_by_role("button", name="Compact")).to_have_attribute("aria-pressed", "true")
 
 
-# The state of the whole
+# The whole page's state
 
 def test_no_server_no_timers_but_a_word(server, open_page):
     page = open_page(

@@ -1,4 +1,4 @@
-"""A display against a scripted server: what it shows, and what its address may ask for."""
+"""A display against a scripted server: what the display shows, and the options that its address may have."""
 
 import io
 import itertools
@@ -183,13 +183,13 @@ def test_the_background_may_have_a_colour(visit, scripted, asked, shown):
 
 
 def corner(page):
-    """The colour of the ground, as it is painted."""
+    """The colour of the background, as the browser paints it."""
     return pixels(page.screenshot(clip={"x": 1, "y": 1, "width": 1, "height": 1}))[2](0, 0)[:3]
 
 
 @pytest.fixture(scope="module")
 def plain(browser, web_files):
-    """What a display looks like that nobody asked to look otherwise."""
+    """The look of a display whose address has no options."""
     scripted = ScriptedServer()
     scripted.states = [state()]
     page = browser.new_page()
@@ -245,7 +245,7 @@ def test_the_time_of_day_is_the_servers_in_the_zone_of_this_place(browser, scrip
     page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
     page.goto(web_files + "/?timer=kitchen&clock=1&lang=en")
 
-    # NOW is 05:20:00.25 in Greenwich, and Nepal is 5:45 ahead.
+    # NOW is 05:20:00.25 in Greenwich, and Nepal is 5 h 45 min ahead.
     expect(page.locator("#clock")).to_have_text(re.compile(r"^11:05:0\d( AM)?$"))
     context.close()
 
@@ -450,7 +450,7 @@ def test_the_icon_counts(visit, scripted):
     assert icon.get_attribute("href") != first
 
 
-# — words for those who listen —
+# — announcements for screen readers —
 
 
 HEAR = """
@@ -464,11 +464,11 @@ document.addEventListener('DOMContentLoaded', () => {
 
 @pytest.fixture
 def heard(visit, scripted):
-    """What is said in so many seconds of a countdown that has been running for a while."""
+    """The announcements within `seconds` of a countdown that has been running for a while."""
     def open(seconds, **fields):
         page = show(scripted, visit, init_script=HEAR, hand_turned=True, status="paused")
         hold(page)
-        page.evaluate("import('/display/announcements.js').then(() => {})")  # which comes a while after the rest
+        page.evaluate("import('/display/announcements.js').then(() => {})")  # the page loads this after the rest
         page.evaluate("heard.length = 0")
         scripted.snapshot(state(status="running", revision=6, lastElapsedTimeCalculatedAt=server_now(page), **fields))
         expect(page.locator("article")).to_have_attribute("data-status", "running")
@@ -488,7 +488,7 @@ def test_it_speaks_at_ten_seconds_and_zero_and_never_each_second(heard):
 
 @pytest.fixture
 def set_clock(scripted):
-    """The page finds out that the server's clock is `ahead` of what it has taken it for."""
+    """Lets the page learn that the server's clock is `ahead` of the page's estimate."""
     def set_clock(page, ahead):
         def sync(request):
             instant = NOW + request["clientTime"] + ahead

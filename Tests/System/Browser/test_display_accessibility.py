@@ -1,4 +1,4 @@
-"""What axe finds wrong on a display, light and dark, from a small phone to a wall, with its controls and without."""
+"""axe finds nothing wrong on a display, in light and dark, from a phone to a wall, with its controls and without."""
 
 import pytest
 from playwright.sync_api import expect

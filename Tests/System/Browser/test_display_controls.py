@@ -1,4 +1,4 @@
-"""What can't be undone has to be held or is asked about on a display too, and everything else can be undone there."""
+"""On a display too, a command without an undo has to be held or confirmed, and every other one can be undone there."""
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +10,7 @@ from test_display import move
 
 @pytest.fixture
 def display(server, script, open_page):
-    """With its controls on the screen."""
+    """Opens a display with its controls on the screen."""
     def display(*names):
         page = open_page(server.page() + "?" + "&".join("timer=" + name for name in names))
         for name in names:
@@ -160,5 +160,5 @@ def test_a_start_that_throws_laps_away_is_asked_about_in_every_view(server, scri
     wait_until(page, lambda: status(script, "run") == "running")
     script.do("finish", timer="run")
     expect(primary).to_be_visible()
-    primary.click()  # no laps: nothing to ask
+    primary.click()  # without laps no question is asked
     wait_until(page, lambda: status(script, "run") == "running")

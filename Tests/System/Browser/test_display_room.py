@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from scripted_server import NOW, digits, state
 
-# Whether each timer's digits are in the middle of their space and within it, and what they share it with is elsewhere.
+# The parts of each timer that overlap the digits; `ring` and `sides` mean that the digits are too large for them.
 OVERLAPS = """() => [].concat(...Array.from(document.querySelectorAll('article'), (article) => {
     const box = (element) => element.getBoundingClientRect();
     const digits = box(article.querySelector('.digits'));
@@ -28,7 +28,7 @@ def size(page, name="kitchen"):
 
 
 def settled(page):
-    """The size once everything has been painted."""
+    """The size of the digits once everything has been painted."""
     page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
     return size(page)
 

@@ -1,4 +1,4 @@
-"""What people type for a length of time, or for the time of day until which to count."""
+"""Durations as people type them, and times of day until which to count."""
 
 import datetime
 import zoneinfo
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def typed(browser, web_files):
-    """Calls a function of duration.js; a refusal comes back as its words."""
+    """Calls a function of duration.js; returns the message of an error instead of raising it."""
     page = browser.new_page(timezone_id="Europe/Berlin")
     page.goto(web_files + "/favicon.svg")
 
@@ -106,17 +106,17 @@ CLOCKS_GO_BACK = berlin(2026, 10, 25, 1, 0) + 2 * 3600  # from 3:00 to 2:00
         ("jusqu'à 20h30", berlin(2026, 11, 30, 20, 0), 1800),
         ("hasta las 20:30", berlin(2026, 11, 30, 20, 0), 1800),
         ("حتى ٢٠:٣٠", berlin(2026, 11, 30, 20, 0), 1800),
-        # The night in which clocks go back has 25 hours, the one in which they go forward 23.
+        # The night in which clocks go back has 25 hours, and the night in which they go forward has 23.
         ("until 4:00", berlin(2026, 10, 24, 22, 0), 7 * 3600),
         ("until 4:00", berlin(2026, 3, 28, 22, 0), 5 * 3600),
-        # In the former, clocks show 2:00 to 3:00 twice: the next time that they show it counts.
+        # When clocks go back, they show 2:00 to 3:00 twice: the next time counts.
         ("until 2:30", CLOCKS_GO_BACK - 1.25 * 3600, 0.75 * 3600),
         ("until 2:30", CLOCKS_GO_BACK - 0.25 * 3600, 0.75 * 3600),
         ("until 2:30", CLOCKS_GO_BACK + 0.25 * 3600, 0.25 * 3600),
         ("until 2:30", CLOCKS_GO_BACK + 0.75 * 3600, 23.75 * 3600),
         ("until 1:30", CLOCKS_GO_BACK - 1.25 * 3600, 24.75 * 3600),
         ("until 3:00", CLOCKS_GO_BACK - 0.25 * 3600, 1.25 * 3600),
-        # There is no 2:30 in the other: an hour later is what its clocks show.
+        # When clocks go forward, there is no 2:30: an hour later clocks show 3:30.
         ("until 2:30", berlin(2026, 3, 29, 1, 30), 3600),
     ],
 )

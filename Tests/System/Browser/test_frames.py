@@ -1,4 +1,4 @@
-"""The page inside another site's page."""
+"""The page in a frame of another site."""
 
 import http.server
 import threading
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def dashboard():
-    """Another site, whose page shows the one that its address names: `/?http://…`."""
+    """Another site, whose page has a frame with the page that its address names: `/?http://…`."""
     class Dashboard(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             body = f'<!doctype html><title>dashboard</title><iframe src="{self.path[2:]}"></iframe>'.encode()

@@ -81,7 +81,7 @@ def test_a_color_stays_legible_when_the_scheme_changes(new_page, web_files, scri
 
 
 def test_ink_needs_no_pixel_of_a_canvas(visit, scripted):
-    """Browsers that guard against fingerprints falsify pixels."""
+    """Browsers that prevent fingerprinting return false pixels."""
     scripted.states = [state(**RUNNING)]
     page = visit("?timer=kitchen&background=0a0a0a", init_script="""
         CanvasRenderingContext2D.prototype.getImageData = () => ({ data: [250, 240, 250, 255] });

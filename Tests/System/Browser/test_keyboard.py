@@ -9,7 +9,7 @@ from person import card, digits, has_status, toast
 
 
 def tab_to(page, label, most=60):
-    """Presses Tab until what has that name has the focus, as somebody would who can't use a pointer."""
+    """Presses Tab until the element with that name has the focus, as somebody does who can't use a pointer."""
     for _ in range(most):
         page.keyboard.press("Tab")
         if (

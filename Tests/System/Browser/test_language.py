@@ -15,7 +15,7 @@ CATEGORIES = {"de": {"one", "other"}, "es": {"one", "other"}, "fr": {"one", "oth
 
 @pytest.fixture(scope="module")
 def tables(browser, web_files):
-    """By code: what each language says. The English words are those that all modules define, together."""
+    """The words of each language, by its code. The English words are those that all modules define, together."""
     page = browser.new_page()
     page.goto(web_files + "/dialogs/dialogs.html")
     tables = {"en": {}}

@@ -1,12 +1,12 @@
-"""Where things stand on the screen: at five sizes, with one timer, a few and many, in each layout."""
+"""Positions on the screen: at five sizes, with one timer, a few and many, in each layout."""
 
 import pytest
 from playwright.sync_api import expect
 
 SIZES = [(390, 844), (844, 390), (820, 1180), (1440, 900), (3840, 2160)]
-LEGIBLE = 12  # characters of a name that has to be cut
+LEGIBLE = 12  # the characters of a cut name that have to be legible
 
-# What can be seen beyond the sides of the window; a strip that scrolls by itself (the presets) may go on there.
+# Elements that extend beyond the sides of the window; those in a strip that scrolls by itself (the presets) may.
 BEYOND = """() => Array.from(document.querySelectorAll('body *')).filter((element) => {
     const box = element.getBoundingClientRect();
     const isCut = element.closest('.presets, .visually-hidden, .icons, svg') !== null;
@@ -14,7 +14,7 @@ BEYOND = """() => Array.from(document.querySelectorAll('body *')).filter((elemen
 }).slice(0, 3).map((element) => element.outerHTML.slice(0, 90))
     .concat(document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [])"""
 
-# Names of which fewer characters can be read than there have to be.
+# Names that are cut so much that too few characters can be read.
 CUT_NAMES = """(characters) => Array.from(document.querySelectorAll('h2, h1')).filter((name) => {
     if (name.closest('#timers, .face, .timer') === null) {
         return false;
@@ -27,7 +27,7 @@ CUT_NAMES = """(characters) => Array.from(document.querySelectorAll('h2, h1')).f
     return name.getClientRects().length > 0 && range.getBoundingClientRect().width + dots > name.clientWidth + 1;
 }).map((name) => name.textContent)"""
 
-# The left edges of each column of the compact layout: one each, whatever a row shows.
+# The number of left edges in each column of the compact layout: one, whatever the rows show.
 COLUMNS = """() => ['.main', '.icon'].map((part) => new Set(Array.from(document.querySelectorAll('#timers ' + part),
     (element) => Math.round(element.getBoundingClientRect().left))).size)"""
 CUT_LABELS = """() => Array.from(document.querySelectorAll('#timers button'))

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.measured
 COUNT = 200
 WATCHED = 5  # seconds
-# What else runs on the machine only ever adds to what a page seems to cost: the least of some rounds is the nearest to
-# the truth. A page that costs too much does so in each.
+# Other programs on the machine only ever add to the measured cost, so the least of several rounds is the most accurate.
+# A page that costs too much does so in each round.
 ROUNDS = 3
 SHIFTS = """
     window.shift = 0;
@@ -48,7 +48,7 @@ def test_cost_little_and_stand_still(server, script, browser, open_page, capsys)
 
         assert share < 0.2
         assert shift == 0
-        # 60 a second; a frame that a busy machine drops now and then is no jank.
+        # A display has 60 frames a second; on a busy machine the page may drop one now and then.
         assert per_second > 57
         assert slowest < 18
 
@@ -69,12 +69,12 @@ def share_of_a_core(browser, page):
 
 
 def frames(page):
-    """How many a second while it scrolls, and how long (in milliseconds) all but the slowest twentieth took at most."""
+    """The frames a second while the page scrolls, and the 95th percentile of the time between two, in milliseconds."""
     intervals = sorted(page.evaluate(SCROLLED))
     return 1000 * len(intervals) / sum(intervals), intervals[int(0.95 * len(intervals))]
 
 
-# Scrolls down and up again for two seconds, a step each frame, and tells how long each frame took.
+# Scrolls down and up again for two seconds, a step each frame, and returns the time that each frame took.
 SCROLLED = """() => new Promise((resolve) => {
     const intervals = [];
     let last = null;
@@ -90,7 +90,7 @@ SCROLLED = """() => new Promise((resolve) => {
 
 
 def test_each_still_shows_its_own_second(server, script, open_page):
-    """Painted together, a digit is late by 0.1 s at most; a busy machine may add something."""
+    """All digits are painted together, so that one is late by 0.1 s at most; a busy machine may add to that."""
     for number in range(40):
         script.do("start", timer=f"timer {number:03}", duration=3000 + number * 0.137)
     page = open_page(server.page(), is_alone=True)

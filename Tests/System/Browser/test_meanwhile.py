@@ -1,4 +1,4 @@
-"""Changes while a person is at something else: an answer that comes late, another's change, a card that moves."""
+"""Changes while a person does something else: a late answer, another client's change, a card that moves."""
 
 import pytest
 from playwright.sync_api import expect
@@ -17,7 +17,7 @@ def stopwatch(**fields):
 
 @pytest.fixture
 def visit_still(visit, scripted):
-    """Opens the page on these timers; from then on time passes when `let_pass` says so."""
+    """Opens the page on these timers; from then on time passes only by `let_pass`."""
     def visit_still(*states, query=""):
         scripted.states = list(states)
         page = visit(query, hand_turned=True)
@@ -32,7 +32,7 @@ def visit_still(visit, scripted):
 
 
 def broken(page, scripted, command, seconds):
-    """The link breaks before that command is answered, and is there again after a while."""
+    """Breaks the link before that command is answered, and lets the page reconnect after a while."""
     wait_until(page, lambda: scripted.sent(command))
     before = len(scripted.connections)
     let_pass(page, 2)
@@ -43,7 +43,7 @@ def broken(page, scripted, command, seconds):
 
 
 def test_a_change_that_is_sent_again_asks_for_the_same_to_the_letter(visit_still, scripted, never):
-    # A server that made it takes anything else under that name for another request, and refuses it.
+    # A server that made the change refuses another request with the same key.
     page = visit_still(state())
     never("resume")
 
@@ -285,7 +285,7 @@ def test_the_answer_to_a_start_takes_neither_the_focus_nor_what_is_typed_meanwhi
 
 
 def two_that_overtake(visit_still):
-    """`a` stands at 100 s; `b` runs, has one more at first, and less in a while."""
+    """`a` is paused at 100 s. `b` runs and has more time at first, but less after a while."""
     b = running(timer="b", duration=110)
     page = visit_still(state(timer="a", duration=100), b)
     page.locator("#sort").select_option("time")

@@ -14,7 +14,7 @@ STALE_MARK = "#connection"
 
 
 def reach_for_controls(page):
-    """A display's controls come when somebody moves."""
+    """Moves the pointer, which shows a display's controls."""
     page.mouse.move(5, 105)
     page.mouse.move(15, 115)
     expect(page.locator("body")).to_have_class(re.compile("show-controls"))
@@ -57,7 +57,7 @@ def test_full_screen_digits_are_large_and_stay_inside(server, script, open_page,
     script.do("pause", timer="kitchen")
 
     page = open_page(server.page("kitchen"), viewport={"width": width, "height": height})
-    # Until the state has come there are dashes in another size.
+    # Until the state arrives, dashes are shown in another size.
     expect(digits(page, "kitchen")).to_have_text(re.compile("^[0-9]"))
 
     box = digits(page, "kitchen").bounding_box()

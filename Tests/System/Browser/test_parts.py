@@ -8,7 +8,7 @@ from scripted_server import wait_until
 
 COUNT = 500
 
-# The text of each card, and how far it is from the server's state, in whole seconds.
+# The name of each card, and the text of its digits.
 SHOWN = """() => Array.from(document.querySelectorAll('#timers > li')).map((card) => [
     card.getAttribute('data-name'), card.querySelector('[data-timer]').textContent])"""
 
@@ -31,7 +31,7 @@ def seconds(text):
 def check_all_are_shown(page, script, count=COUNT):
     expect(page.locator("#timers > li")).to_have_count(count)
     wait_until(page, lambda: all(text for _, text in page.evaluate(SHOWN)))
-    # Painted between the two lists.
+    # The page was painted between these two lists.
     before = {state["timer"]: state["time"] for state in script.ask("list")["timers"]}
     shown = dict(page.evaluate(SHOWN))
     after = {state["timer"]: state["time"] for state in script.ask("list")["timers"]}

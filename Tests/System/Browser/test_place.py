@@ -1,4 +1,4 @@
-"""Where a person is on the dashboard stays: a new timer in sight, the search, the place on the page, and Back."""
+"""The dashboard keeps a person's place: a new timer in sight, the search, the scroll position, and Back."""
 
 import pytest
 from playwright.sync_api import expect

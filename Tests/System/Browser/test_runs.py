@@ -1,4 +1,4 @@
-"""A press is about the run that the person saw, whatever happens before it arrives."""
+"""A press changes the run that the person saw, whatever happens before the press arrives."""
 
 import pytest
 from playwright.sync_api import expect
@@ -7,17 +7,17 @@ from person import card, choose, make, press, toast
 from scripted_server import NOW, digits, state, wait_until
 
 HELLO = {"history": "one", "revision": 5}
-QUICK = "Math.random = () => 0.01;"  # how long a page waits before it comes back, of what it may wait
+QUICK = "Math.random = () => 0.01;"  # the page reconnects after the shortest of its random delays
 
 
 def run_of(number, **fields):
-    """A state of the run that began at that revision."""
+    """A state of the run that began at revision `number`."""
     return state(**{"status": "running", "run": number, **fields})
 
 
 @pytest.fixture
 def runs(scripted):
-    """A server that knows of runs: `kitchen` is in the third."""
+    """A server that sends runs: `kitchen` is in run 3."""
     scripted.hello = dict(HELLO)
     scripted.states = [run_of(3)]
     return scripted
@@ -85,7 +85,7 @@ def test_a_press_that_is_sent_again_is_still_about_the_run_that_was_seen(visit, 
 
     press(page, "kitchen", "Pause")
     wait_until(page, lambda: runs.sent("pause"))
-    runs.states = [run_of(9, revision=9)]  # as the next connection tells
+    runs.states = [run_of(9, revision=9)]  # the states that the next connection sends
     runs.connections[-1].close(code=1001)
     wait_until(page, lambda: len(runs.sent("pause")) == 2)
     refused = runs.sent("pause")[-1]
@@ -97,7 +97,7 @@ def test_a_press_that_is_sent_again_is_still_about_the_run_that_was_seen(visit, 
 
 
 def test_a_press_is_not_sent_again_to_a_server_with_another_history(visit, runs, never):
-    # Its runs are others, though one may have the same number.
+    # The runs of another history are different ones, even with the same number.
     page = visit(init_script=QUICK)
     expect(digits(page)).to_be_visible()
     never("pause")
@@ -263,7 +263,7 @@ def test_a_second_press_of_start_mentions_no_other_person(visit, runs):
 
 # With the real server
 
-# The way there may be shut: what is sent is then held back, or lost with the link.
+# The way to the server may be shut: messages are then held back, or lost with the connection.
 WAY = (
     QUICK
     + """
@@ -316,7 +316,7 @@ def test_a_press_that_arrives_after_the_next_run_has_begun_leaves_it_alone(serve
     for name in names:
         state = script.do("get", timer=name)
         assert (state["status"], state["duration"], state["addedTime"]) == ("running", 600, 0), name
-    # Another press, with the new run in sight, is about that.
+    # A press after the new run is shown changes that run.
     press(page, "more", "+1 min")
     expect(toast(page)).to_contain_text("Changed the time of Next.")
     assert script.do("get", timer="more")["addedTime"] == 60

@@ -1,4 +1,4 @@
-"""The server's status: where it was left, its wall clock, whether it can save; and what nobody knows yet."""
+"""The server's status: a lost link, its wall clock, a disk that can't be written, and messages of unknown kinds."""
 
 import pytest
 from playwright.sync_api import expect
@@ -8,7 +8,7 @@ from scripted_server import NOW, digits, hold, let_pass, state, wait_until
 from test_runs import WAY
 
 HELLO = {"history": "one", "revision": 7, "wallOffset": 0, "writable": True}
-QUICK = "Math.random = () => 0.01;"  # how long a page waits before it comes back, of what it may wait
+QUICK = "Math.random = () => 0.01;"  # the page reconnects after the shortest of its random delays
 ANNOUNCED = QUICK + """
 window.announced = [];
 document.addEventListener('DOMContentLoaded', () => {
@@ -26,7 +26,7 @@ def server_of_now(scripted):
 
 
 def comes_back(page, server, code=1001, **hello):
-    """The link breaks, and there is another one, on which the page has subscribed."""
+    """Breaks the link, and waits until the page has subscribed on another one."""
     before = len(server.sent("subscribe"))
     server.hello.update(hello)
     server.connections[-1].close(code=code)
@@ -129,7 +129,7 @@ def test_a_server_that_goes_for_a_while_is_come_back_to_as_after_a_restart(visit
 # Wall time
 
 
-IN_KATHMANDU = {"timezone_id": "Asia/Kathmandu", "locale": "en-GB"}  # NOW is 11:05:00.25 there
+IN_KATHMANDU = {"timezone_id": "Asia/Kathmandu", "locale": "en-GB"}  # NOW is 11:05:00.25 in this time zone
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_until_a_time_of_day_is_until_the_servers_wall_clock_shows_it(visit_kath
         [1799.75, 7199.75], abs=1e-5)
 
 
-# Whether it can save
+# A disk that can't be written
 
 
 CANNOT = {"writable": False, "reason": "the disk is full"}
@@ -219,7 +219,7 @@ def test_controllers_see_that_nothing_can_be_saved_and_why_while_it_lasts(
     server_of_now.say(event="server", wallOffset=0, writable=False)
     expect(bar).to_be_visible()
     del server_of_now.hello["writable"], server_of_now.hello["reason"]
-    comes_back(page, server_of_now)  # to an older server, which does not send that
+    comes_back(page, server_of_now)  # an older server does not send `writable`
 
     expect(bar).to_be_hidden()
 
@@ -234,14 +234,14 @@ def test_viewers_do_not_see_storage_trouble(visit, server_of_now, query):
     expect(page.locator("#tools, #view-only")).to_be_visible()
     expect(page.locator("#saving")).to_be_hidden()
 
-    # A link to control in its place, to see that it would have been shown.
+    # After a reconnection with the role `control` the same status is shown.
     comes_back(page, server_of_now, role="control")
     page.mouse.move(5, 125)
     page.mouse.move(15, 135)
     expect(page.locator("#saving")).to_be_visible()
 
 
-# Unknown state
+# Unknown messages
 
 
 def test_what_is_unknown_is_passed_over(visit, server_of_now):
@@ -251,7 +251,7 @@ def test_what_is_unknown_is_passed_over(visit, server_of_now):
     card(page, "kitchen").get_by_role("button", name="Pause").click()
     wait_until(page, lambda: held)
 
-    # An event is no reply, whatever it carries.
+    # An event is not a reply, even if it has the members of one.
     server_of_now.say(event="identify", reply=held[0]["id"], ok=False, error={"code": "odd", "message": "Odd."})
     server_of_now.say(event="shared", key="presets", value=[1])
     server_of_now.say(

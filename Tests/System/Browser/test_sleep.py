@@ -1,4 +1,4 @@
-"""What a screen shows after it has slept, was hidden, or lost its server: the truth or nothing, never a wrong digit."""
+"""After a sleep, while hidden or without its server, a screen shows the right time or none, never a wrong digit."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from person import assert_right, seconds_of
 from scripted_server import NOW, STALLS, digits, hold, let_pass, server_now, state, wait_until
 
-# Both clocks can be moved, and the tab can be hidden, as a browser and its machine do it.
+# The test can move both clocks and hide the tab, as a browser and its machine do.
 LEVERS = """
 (() => {
     const date = Date.now.bind(Date), monotonic = performance.now.bind(performance);
@@ -23,7 +23,7 @@ LEVERS = """
 })();
 """
 
-# Each text that was there to be seen, and when, on a clock that the levers don't move.
+# Each text that was shown, with the instant on a clock that the test doesn't move.
 RECORD = """
 (() => {
     const real = performance.now.bind(performance);
@@ -48,13 +48,13 @@ def after(page, since):
 
 
 def wrong(page, since, slept=0):
-    """Those of them that were not the truth of `screen`, a sleep of so many seconds later."""
+    """The texts after `since` that were wrong for `screen` after a sleep of `slept` seconds."""
     return [(text, at) for text, at in after(page, since)
             if abs(seconds_of(text) - (36000 - slept - at / 1000)) > 1.2]
 
 
 def show_within(page, since, milliseconds, slept=0):
-    """The truth is there in time, of which what the page could not have is not counted."""
+    """Checks that the right time is shown within `milliseconds`, not counting the time when the page could not run."""
     wait_until(page, lambda: after(page, since))
     text, at = after(page, since)[0]
     assert wrong(page, since, slept) == []
@@ -63,7 +63,7 @@ def show_within(page, since, milliseconds, slept=0):
 
 @pytest.fixture
 def screen(visit, scripted):
-    """A display of ten hours that has just begun, its clocks in our hand."""
+    """A display of a countdown of ten hours that has just begun; the test sets the display's clocks."""
     scripted.states = [running(duration=36000)]
     page = visit("?timer=kitchen", init_script=RECORD + STALLS + LEVERS)
     expect(digits(page)).to_have_text(re.compile(r"^9:59:\d\d$"))
@@ -72,7 +72,7 @@ def screen(visit, scripted):
 
 
 def later(scripted, seconds):
-    """The server's clock goes on by itself: its answers to clock exchanges say so."""
+    """Moves the server's clock ahead: its answers to clock exchanges are `seconds` later from now on."""
     def sync(request):
         instant = NOW + request["clientTime"] + seconds
         scripted.reply(request, clientTime=request["clientTime"], receivedAt=instant, sentAt=instant)
@@ -81,7 +81,7 @@ def later(scripted, seconds):
 
 
 def sleep(screen, wall, monotonic):
-    """The machine sleeps now, in which its clocks go on by so much. Gives the instant of the page."""
+    """Lets the machine sleep, which moves its clocks by `wall` and `monotonic`. Returns the page's instant."""
     return screen.evaluate(
         "([wall, mono]) => { const woke = performance.now(); stalled = 0; pass(wall, mono); return woke; }",
         [wall, monotonic])
@@ -228,13 +228,13 @@ def test_a_revoked_token_leaves_the_digits_and_says_so(guarded, open_page):
     assert texts == sorted(texts, reverse=True)
 
 
-# — asleep, and nobody to be asked —
+# — asleep, and no server answers —
 
 
 @pytest.fixture
 def alone(visit, scripted):
-    """A display of 400 s, asleep for 300 with a clock that stood still; the server says nothing any more. Its time
-    is ours."""
+    """A display of 400 s after a sleep of 300 with a clock that stood still. The server answers nothing any more, and
+    the test sets the time."""
     scripted.states = [running(duration=400)]
     page = visit("?timer=kitchen", hand_turned=True)
     expect(digits(page)).not_to_be_empty()

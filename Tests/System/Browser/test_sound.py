@@ -1,11 +1,11 @@
-"""Tones are given to the audio clock ahead of time, at the instants that the state alone tells."""
+"""Tones are scheduled ahead on the audio clock, at the instants that follow from the state alone."""
 
 import pytest
 from playwright.sync_api import expect
 
 from scripted_server import NOW, digits, state, wait_until
 
-# The audio clock, written down: every tone with the instant for which it was ordered, on the clock of the page.
+# Records every tone of the audio clock, with the instant for which it was scheduled, on the page's clock.
 RECORD_TONES = """
 (() => {
     const Real = AudioContext;
@@ -72,19 +72,19 @@ def test_warnings_and_zero_are_ordered_from_the_anchor(sounding):
         end = zero(page, 200, 300)
         return firsts(page) == pytest.approx([end - 60, end - 10, end], abs=0.03)
 
-    # The page may learn the server's time better meanwhile, and orders anew then.
+    # The page may learn the server's time better meanwhile, and then schedules the tones anew.
     wait_until(page, ordered)
 
 
 def test_a_late_message_moves_no_tone(sounding, scripted):
     page = sounding(duration=300, elapsedTime=290)
 
-    # The same state, told again two seconds later by a snapshot that was long on its way.
+    # A delayed snapshot brings the same state again two seconds later.
     page.wait_for_timeout(2000)
     scripted.snapshot(state(**RUNNING, revision=6, duration=300, elapsedTime=290))
     page.wait_for_timeout(200)
 
-    # Computed only now: the page may know the server's time better by now, which moves the tones.
+    # The instant is computed now, because the page may have learned the server's time better, which moves the tones.
     assert firsts(page) == pytest.approx([zero(page, 290, 300)], abs=0.03)
 
 
@@ -104,7 +104,7 @@ def test_a_pause_takes_the_tones_back_and_a_resume_orders_them_later(sounding, s
 
 
 def test_nothing_sounds_twice(sounding, scripted):
-    # So early that a busy machine has the page there before zero.
+    # The countdown starts early enough for a busy machine to open the page before zero.
     page = sounding(duration=300, elapsedTime=285)
     end = zero(page, 285, 300)
 
@@ -183,7 +183,7 @@ def test_sound_is_off_until_it_is_wished(visit, scripted):
 
 
 def test_it_says_words_when_asked_to(sounding):
-    # So early that a busy machine has the page there before.
+    # The countdown starts early enough for a busy machine to open the page before the alert.
     page = sounding("&speech=1", duration=300, elapsedTime=284, title="Pasta")
 
     wait_until(page, lambda: page.evaluate("spoken.length") > 0)

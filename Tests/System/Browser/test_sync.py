@@ -20,12 +20,12 @@ SETTLING_SECONDS = 5
 TOGETHER_WITHIN = 0.050
 ONE_WAY_WITHIN = 0.150
 LINK = (0.005, 0.150)
-ORDINARY = (0.050, 0.080)  # by half the difference of the two ways, 125 ms at most here, any clock must err
+ORDINARY = (0.050, 0.080)  # half the difference of the two ways, up to 125 ms here, is an error that no clock can avoid
 LONG = (0.300, 0.300)
 PAUSES = SECONDS // 3
-A_PHONE = {"width": 390, "height": 300}  # little to draw: seven of them share a machine
+A_PHONE = {"width": 390, "height": 300}  # small, because seven screens share a machine
 
-# Before any script of the page runs: every way to ask for the time of day is wrong.
+# Runs before any script of the page, and makes every way to read the time of day wrong.
 WRONG_CLOCK = """
 (() => {
     const Real = Date;
@@ -40,7 +40,7 @@ WRONG_CLOCK = """
 })();
 """
 
-# From the first text on. Those of the first second after the first word of the server are kept, too.
+# Records every text, including those of the first second after the server's first message.
 RECORD_CHANGES = """
 window.changes = [];
 new MutationObserver(() => {
@@ -67,25 +67,25 @@ class Screen:
         self.shift_seconds = shift_seconds
 
     def is_there(self):
-        """Waits until it shows something."""
+        """Waits until the screen shows digits."""
         expect(self.page.locator("[data-digits]")).not_to_be_empty(timeout=20_000)
         assert abs(self.page.evaluate("Date.now() / 1000") - time.time() - self.shift_seconds) < 5
         return self
 
     def changes(self):
-        """What was shown and since when, on the machine's monotonic clock."""
+        """The texts that were shown, each with its first instant on the machine's monotonic clock."""
         ahead = clock_ahead(lambda: self.page.evaluate("performance.now() / 1000"))
         return [(text, at - ahead) for text, at in self.page.evaluate("changes")]
 
     def flips(self, since):
-        """Shown text → when it appeared, once each."""
+        """The instant at which each text first appeared."""
         changes = [(text, at) for text, at in self.changes() if at > since]
         assert len({text for text, _ in changes}) == len(changes), f"a digit came twice: {changes}"
         return dict(changes)
 
 
 def clock_ahead(read):
-    """How far another clock is ahead of ours: the reading with the smallest round trip of many."""
+    """The seconds by which another clock is ahead of this one, from the reading with the smallest round trip."""
     readings = []
     for _ in range(40):
         before = time.monotonic()
@@ -105,7 +105,7 @@ def seconds_of(text):
 
 
 def true_changes(script, name):
-    """When each text of the countdown appears by the server's own clock, on ours."""
+    """The instants, on this machine's clock, at which the texts change by the server's clock."""
     ahead = clock_ahead(lambda: script.ask("sync", clientTime=0)["sentAt"])
     state = script.do("get", timer=name)
     zero = state["lastElapsedTimeCalculatedAt"] + state["time"] - ahead
@@ -122,7 +122,7 @@ def milliseconds(seconds):
 
 
 def differences(screens):
-    """Between each two screens, for each text that both have shown."""
+    """The difference between each two screens, for each text that both have shown."""
     return [
         abs(one[text] - other[text])
         for index, one in enumerate(screens)
@@ -132,8 +132,8 @@ def differences(screens):
 
 
 def pause_often(script, name, until):
-    """Pauses and goes on at random, never within 80 ms of a flip: what a screen has shown before it could be told of
-    the pause would be taken back. Gives the spans in which it stood, on our clock."""
+    """Pauses and resumes at random, never within 80 ms of a flip: a screen that is sent a pause too late would have to
+    take back a digit. Returns the spans of the pauses on this machine's clock."""
     chance = random.Random(1)
     ahead = clock_ahead(lambda: script.ask("sync", clientTime=0)["sentAt"])
     count = 0
@@ -157,8 +157,8 @@ def length_without(pauses, since, until):
 
 
 def test_screens_change_digit_together_and_count_every_second(server, script, open_page, capsys):
-    # The screens are to be late by what they don't know, and not by waiting for each other's turn on two cores: those
-    # on the one-way links count another timer, half a second apart.
+    # Only wrong clocks may make a screen late, not the wait for a turn on two cores. So the screens on one-way links
+    # show another timer, half a second apart.
     script.do("start", timer="talk", duration=600)
     time.sleep(0.5)
     script.do("start", timer="far talk", duration=600)
@@ -216,7 +216,7 @@ def test_screens_change_digit_together_and_count_every_second(server, script, op
 
 
 def shown_too_long_ago(changes, truth):
-    """By how much the first change after a second of life came too early or too late."""
+    """The error of the first change that comes more than a second after the first text."""
     at_first = changes[0][1]
     text, at = next((text, at) for text, at in changes if at > at_first + 1)
     return abs(at - truth[text])

@@ -8,12 +8,12 @@ from playwright.sync_api import expect
 
 from scripted_server import NOW, digits, state
 
-# When it is NOW there: in the afternoon, soon after midnight, and soon after noon.
+# The hour of NOW in each zone: in the afternoon, soon after midnight, and soon after noon.
 ZONES = {"Asia/Tokyo": 14, "America/New_York": 0, "Asia/Bangkok": 12}
 
 
 def written(cycle, hour, minute, seconds=""):
-    """A pattern for a time of day; `seconds` is one, too."""
+    """A pattern for a time of day; `seconds` is a pattern, too."""
     halves = {"am/pm": ("AM", "PM"), "ar": ("ص", "م")}.get(cycle)
     if cycle == "h":
         tail = r"(\smin)?\s" + seconds + r"(\ss)?" if seconds else ""

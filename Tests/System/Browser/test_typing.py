@@ -1,4 +1,4 @@
-"""What a person has typed belongs to the timer that they meant, and is lost neither by a slip nor by a name."""
+"""A person's text goes to the timer that the person means, and neither a slip nor a timer's name loses any of it."""
 
 import re
 

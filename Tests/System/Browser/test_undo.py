@@ -1,4 +1,4 @@
-"""Taking back the last change, and never another's."""
+"""Undo takes back this client's last change, and never another client's."""
 
 
 import pytest
@@ -108,7 +108,7 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
             {**RUNNING, "time": 350, "addedTime": 60},
             ("addRemainingTime", {"seconds": -60}),
         ),
-        # `clamp` took less than was asked for.
+        # `clamp` subtracted less than was asked for.
         (
             "addRemainingTime",
             {"seconds": -600},
@@ -130,7 +130,7 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
             {**RUNNING, "type": "stopwatch", "elapsedTime": 0, "lastElapsedTimeCalculatedAt": 1002},
             ("addElapsedTime", {"seconds": 12}),
         ),
-        # It never goes below the last lap.
+        # The elapsed time never goes below the last lap.
         (
             "addElapsedTime",
             {"seconds": -60},
@@ -138,7 +138,7 @@ IDLE = {**RUNNING, "status": "idle", "elapsedTime": 0, "time": 300}
             {**RUNNING, "type": "stopwatch", "elapsedTime": 9, "lastElapsedTimeCalculatedAt": 1002, "laps": [9]},
             ("addElapsedTime", {"seconds": 3}),
         ),
-        # Somebody had just started it, which was not known at the press.
+        # Another client had just started the timer, and this page did not know it at the press.
         ("pause", {}, None, {**RUNNING, "status": "paused"}, None),
         ("message", {"text": "B"}, None, RUNNING, None),
         ("addRemainingTime", {"seconds": 60}, None, RUNNING, None),

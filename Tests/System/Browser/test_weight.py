@@ -1,4 +1,4 @@
-"""How little a display needs: bytes, time, and age of the browser. And what is there without a network."""
+"""A display needs few bytes, little time and no recent browser, and opens without a network."""
 
 import collections
 import functools
@@ -21,7 +21,7 @@ from scripted_server import wait_until
 MOST_BYTES = 60_000
 PAINT_WITHIN = 300  # milliseconds
 FILES = {path.relative_to(WEB).as_posix() for path in WEB.rglob("*") if path.is_file()}
-PRECACHED = FILES - {"index.html", "sw.js", "timersync.md"} | {""}  # the empty one is the index
+PRECACHED = FILES - {"index.html", "sw.js", "timersync.md"} | {""}  # the empty path is the index
 
 
 @pytest.mark.measured
@@ -29,7 +29,7 @@ def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsy
     script.do("start", timer="kitchen", duration=300, title="Pasta", warnings=[60, 10])
 
     def load():
-        """Sizes by address, and when something was painted, of a browser that knows nothing of the page."""
+        """Opens the page with empty caches. Returns the size of each file, and the time of the first paint."""
         sizes = {}
         page = open_page("about:blank", is_alone=True)
         page.on("requestfinished", lambda request: sizes.update({request.url: len(request.response().body())}))
@@ -41,7 +41,7 @@ def test_a_display_is_painted_soon_and_is_small(server, script, open_page, capsy
         )
         return {url: size for url, size in sizes.items() if url.startswith(server.url)}, first
 
-    # The machine may be busy with something else while one of them loads.
+    # The machine may be busy during one load.
     for _ in range(3):
         files, first = load()
         with capsys.disabled():
@@ -106,7 +106,7 @@ def test_what_is_newer_in_a_style_sheet_is_found_out(newer):
 
 
 def install(page):
-    """What the page does by itself after ten seconds."""
+    """Installs the service worker, as the page does by itself after ten seconds."""
     page.evaluate("navigator.serviceWorker.register('sw.js').then(() => navigator.serviceWorker.ready)")
     wait_until(page, lambda: is_cached(page, "./"))
 
@@ -146,7 +146,7 @@ def test_a_file_that_is_added_is_served_listed_and_precached(server, extended, o
 
 
 def test_a_file_that_is_added_is_embedded(extended, tmp_path):
-    """The tool that each build runs on the folder writes what a Swift compiler reads back as the same bytes."""
+    """The tool of each build writes the folder as Swift, and a compiler reads the same bytes back."""
     tool = pathlib.Path(os.environ["TIMERSYNC_SERVER"]).with_name("EmbedPage")
     source = tmp_path / "EmbeddedFiles.swift"
     subprocess.run([tool, extended, source], check=True)
@@ -197,11 +197,11 @@ def test_neither_a_token_nor_an_answer_of_the_api_is_kept(server, script, open_p
 
 
 class Versions(QuietFiles):
-    """The page's files, each of them new with each version, and not quick."""
+    """Serves the page's files, each after a delay and with an ETag of its version."""
 
     version = 1
     asked = collections.Counter()
-    has_server = True  # behind it, as if it were a proxy
+    has_server = True  # whether a server answers behind this proxy
 
     def do_GET(self):
         if not self.has_server:
