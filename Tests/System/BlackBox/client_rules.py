@@ -68,7 +68,7 @@ class Clock:
 
     @property
     def is_in_doubt(self) -> bool:
-        """A sleep was noticed, and nothing was answered since."""
+        """Whether a sleep was noticed, and no clock exchange was answered since."""
         return not self.exchanged and self.monotonic() - self.trusted_from < DOUBT_FOR
 
     @property
@@ -139,12 +139,12 @@ class Follower:
             self.point = (self.history, max(self.point[1], self.top))
 
     def catch_up(self) -> None:
-        """A `sync` that was sent after `subscribe` is answered."""
+        """Handles the answer to a `sync` that was sent after `subscribe`."""
         self.is_caught_up = True
         self.reach(self.top)
 
     def snapshot(self, message: dict) -> tuple | None:
-        """The cause and the timers that were taken; None for a part that others follow."""
+        """The cause and the timers of a snapshot; None for a part that others follow."""
         self.parts = self.parts + [message] if message.get("part", 1) > 1 else [message]
         if message.get("part") != message.get("parts"):
             return None
@@ -178,7 +178,7 @@ class Follower:
 # Changes and coming back: rules 40 to 46.
 
 def next_step(error: dict, has_at: bool) -> str:
-    """The reaction to a reply whose `error` this is; empty for one that is `ok`."""
+    """The reaction to a reply with this `error`; empty for a reply that is `ok`."""
     code = error.get("code")
     is_about_at = error.get("field") == "at" if "field" in error else "limit" not in error
     if code == "outOfRange" and has_at and is_about_at:
@@ -192,7 +192,7 @@ def next_step_after_loss(is_same_history: bool, age: float) -> str:
 
 
 def longest_delay(code: int, losses: int, was_stable: bool) -> float | None:
-    """None: never come back."""
+    """The seconds to wait; None to stay away."""
     if code in (1003, 1007, 1008, 1009):
         return None
     return 3 if code in (1001, 1012) else min(20, 0.5 * 2 ** min(0 if was_stable else losses + 1, 10))

@@ -54,7 +54,7 @@ def server(tmp_path):
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory):
-    """A server that the tests of one module share, each with timers of its own."""
+    """A server that the tests of one module share; each test has timers of its own."""
     server = Server(tmp_path_factory.mktemp("shared") / "data").start()
     yield server
     died = server.process is not None and server.process.poll() is not None
@@ -82,18 +82,18 @@ async def connect():
 
 @pytest_asyncio.fixture
 async def client(shared_server, connect):
-    """One client of the shared server."""
+    """A client of the shared server."""
     return await connect(shared_server)
 
 
 @pytest.fixture
 def punctual():
-    """Judges whether messages came in time; a test that asks for it is repeated when the machine had a hiccup."""
+    """Checks that messages came in time. A test that asks for this is repeated when the machine had a stall."""
     with Stalls() as stalls:
         yield Punctuality(stalls)
 
 
-# A test that was late, and nothing else, is run again: a shared machine stands still now and then.
+# A test that fails only because a message was late is run again: a shared machine stands still now and then.
 
 ATTEMPTS = 3
 _repeated: list[str] = []

@@ -1,8 +1,8 @@
-"""Golden scripts: what is sent and what must come, word for word, but for what no script can know.
+"""Golden scripts: messages to send, and the exact messages that must come, except values that no script can know.
 
-A script is `{"about": SENTENCE, "steps": [STEP, …]}`. A step either sends a message, `{"send": MESSAGE}`, or a text
-as it is, `{"sendText": TEXT}`, or tells what comes next, `{"expect": [MESSAGE, …]}`: replies in this order and events
-in this order, but a reply and an event may come either way round. Nothing else may have come when the script ends.
+A script is `{"about": SENTENCE, "steps": [STEP, …]}`. A step sends a message, `{"send": MESSAGE}`, or a text as it is,
+`{"sendText": TEXT}`, or expects messages, `{"expect": [MESSAGE, …]}`. Replies and events each come in this order, but a
+reply may come before or after an event. No other message may have come when the script ends.
 
 In what is expected, these strings stand for what no script can know:
 
@@ -27,7 +27,7 @@ QUIET = 0.1
 
 
 class Script:
-    """One golden file."""
+    """A golden file."""
 
     def __init__(self, path: Path):
         content = json.loads(path.read_text(encoding="utf-8"), parse_float=D)
@@ -37,7 +37,7 @@ class Script:
 
 
 class Play:
-    """A script on its way, with the names that it has bound so far."""
+    """A script that is being run, with the names that it has bound so far."""
 
     def __init__(self, client: Client):
         self.client = client

@@ -1,28 +1,28 @@
-"""In time or not: by the middle of many messages, with a generous bound for the worst.
+"""Judges lateness by the median of many messages, with a generous bound for the worst.
 
-What the machine kept from the server and from us while a message was due is not its lateness (see `stalls`).
+Time that the machine took from the server and from the tests while a message was due does not count (see `stalls`).
 """
 
 import os
 
 from stalls import Stalls
 
-# A message may be so late against its instant, stalls of the machine left out. A busy one may widen both.
+# The most by which a message may be late, without stalls of the machine. A busy machine may widen both bounds.
 MEDIAN_LATENESS = float(os.environ.get("TIMERSYNC_MEDIAN_LATENESS_MS", "20")) / 1000
 MAX_LATENESS = float(os.environ.get("TIMERSYNC_MAX_LATENESS_MS", "60")) / 1000
 # An instant is known to about a millisecond on this side; a message that comes earlier than this was sent early.
 EARLY = 0.005
-# Of fewer messages the middle one says no more than the worst one.
+# The median of fewer messages says no more than the worst one.
 ENOUGH_FOR_A_MEDIAN = 5
 
 
 class TooLate(AssertionError):
-    """What came was right but late, or missing in a series: a hiccup of the machine, unless it comes every time."""
+    """Right messages that were late, or missing in a series. A stall explains this, unless it happens every time."""
 
 
 class Lateness(float):
-    """How many seconds a message came after its instant, by how much that may be wrong, and when it came by the local
-    monotonic clock."""
+    """The seconds from an instant to the message's arrival, the possible error, and the arrival on the local monotonic
+    clock."""
 
     at: float
     doubt: float
@@ -34,7 +34,7 @@ class Lateness(float):
 
 
 class Punctuality:
-    """Judges messages by when they came."""
+    """Judges messages by their times of arrival."""
 
     all_seconds: list[float] = []
 
@@ -42,7 +42,7 @@ class Punctuality:
         self.stalls = stalls
 
     def __call__(self, lateness: list[Lateness], what: str = "messages") -> None:
-        """Judges how many seconds messages came after their instants."""
+        """Checks how many seconds after their instants messages came."""
         assert lateness, f"no {what} to judge"
         is_early = any(late < -EARLY - late.doubt for late in lateness)
         assert not is_early, f"{what} came before their instant (ms): {in_milliseconds(lateness)}"
@@ -58,9 +58,10 @@ class Punctuality:
             raise TooLate(f"{what} came far too late, the worst one by {worst * 1000:.1f} ms: {shown}")
 
     def in_step(self, arrivals: list, values: list, expected: list) -> None:
-        """Judges a series, one value a message: the same values in the same order, none missing, none twice.
+        """Checks a series with one value a message: the same values in the same order, none missing, none twice.
 
-        A server that wakes late sends only the newest: a missing message counts as late as the next one that came.
+        A server that wakes late sends only the newest message. So a missing message counts as late as the
+        next one that came.
         """
         if values == expected:
             return
@@ -73,7 +74,7 @@ class Punctuality:
         seconds = abs(float(step))
         for number, follow in enumerate(follows):
             missed = (follow - 1) * seconds
-            # The first one's due instant is not known here; it was not earlier than so.
+            # The due instant of the first message is unknown here, but it was not before this.
             since = arrivals[number - 1].at if number else arrivals[0].at - follow * seconds
             if missed and missed - self.stalls.between(since, arrivals[number].at) > MAX_LATENESS:
                 raise TooLate(f"some are missing: {show(values)} instead of {show(expected)}")

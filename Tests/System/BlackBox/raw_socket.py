@@ -1,4 +1,4 @@
-"""A TCP connection that sends what no decent client would, and reads frames and answers byte by byte."""
+"""A TCP connection that can send invalid input, and reads frames and answers byte by byte."""
 
 import base64
 import contextlib
@@ -8,7 +8,7 @@ import socket
 import struct
 import time
 
-# A bound for what comes at once on an idle machine, and late on one that stands still now and then.
+# A bound for messages that come at once on an idle machine, and late when the machine stands still.
 WITHIN = 30.0
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
@@ -17,7 +17,7 @@ def frame(
     opcode: int, payload: bytes = b"", *, last: bool = True, reserved: int = 0,
     mask: bytes | None = b"\x01\x02\x03\x04", length: bytes | None = None,
 ) -> bytes:
-    """One frame, also such as no client may send; `length` stands in place of the right length."""
+    """A frame, which may be invalid; `length` replaces the right length."""
     head = bytes([(0x80 if last else 0) | reserved << 4 | opcode])
     if length is None:
         if len(payload) < 126:
@@ -34,7 +34,7 @@ def frame(
 
 
 def text(message: str | bytes, **options) -> bytes:
-    """One text frame."""
+    """A text frame."""
     return frame(TEXT, message.encode() if isinstance(message, str) else message, **options)
 
 
@@ -55,7 +55,7 @@ def handshake(
 
 
 class RawSocket:
-    """One TCP connection to a server; every wait ends."""
+    """A TCP connection to a server; every wait has a bound."""
 
     def __init__(self, port: int):
         self.socket = socket.create_connection(("127.0.0.1", port), WITHIN)
@@ -73,7 +73,7 @@ class RawSocket:
     # Sending
 
     def send(self, data: bytes, within: float = WITHIN) -> None:
-        """Sends all of it, and reads what comes meanwhile, until the server has had enough."""
+        """Sends all bytes, and reads meanwhile, until the server accepts no more."""
         view = memoryview(data)
         end = time.monotonic() + within
         while view and not self.is_over:
@@ -86,7 +86,7 @@ class RawSocket:
                 try:
                     view = view[self.socket.send(view[:65536]):]
                 except (ConnectionResetError, BrokenPipeError):
-                    # What the server said before may still be there to be read.
+                    # Bytes that the server sent before may still be there to read.
                     return
 
     def end_sending(self) -> None:
@@ -94,7 +94,7 @@ class RawSocket:
             self.socket.shutdown(socket.SHUT_WR)
 
     def open(self, target: str = "/ws") -> "RawSocket":
-        """Makes it a WebSocket, and reads `hello`."""
+        """Opens a WebSocket, and reads `hello`."""
         self.send(handshake(target))
         status, _, _ = self.answer()
         assert status == 101, f"the handshake was answered {status}"
@@ -144,7 +144,7 @@ class RawSocket:
         return status, headers, self._take(count, within)
 
     def is_ended(self, within: float = WITHIN) -> bool:
-        """Whether the server ends the connection in this time, whatever it says before."""
+        """Whether the server ends the connection in this time; messages before the end are discarded."""
         end = time.monotonic() + within
         try:
             while True:

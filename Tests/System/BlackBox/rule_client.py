@@ -19,7 +19,7 @@ UNKNOWN = "nobody knows whether the change was made"
 
 
 class Refused(Exception):
-    """The server, or the rules in its place, said no; `code` is `None` when the outcome is unknown."""
+    """A change that the server, or a rule of the client, refused; `code` is `None` when its outcome is unknown."""
 
     def __init__(self, code: str | None, message: str):
         super().__init__(message)
@@ -38,7 +38,7 @@ class RuleClient:
         self.is_subscribed = False
 
     def shown(self, name: str) -> str | None:
-        """The digits; empty for a timer that nobody has started, `None` while none can be vouched for."""
+        """The digits; empty for a timer that never ran, `None` while no digits are certain."""
         self.clock.notice_sleep()
         state = self.follower.timers.get(name)
         if state is None:
@@ -49,7 +49,7 @@ class RuleClient:
         return shown(state, self.clock.now())
 
     async def change(self, command: str, timer: str, **fields) -> dict:
-        """Presses a button, over whatever happens to the link; the reply."""
+        """Presses a button, and returns the reply, even if the link breaks meanwhile."""
         message = {"command": command, "timer": timer, "requestId": uuid.uuid4().hex, **fields}
         if command in ABOUT_A_RUN and self.follower.is_complete:
             message.setdefault("ifRun", (self.follower.timers.get(timer) or {}).get("run") or 0)
@@ -69,7 +69,7 @@ class RuleClient:
     # Connections
 
     async def run(self) -> None:
-        """Connects and comes back until it is cancelled, or must stay away."""
+        """Connects and reconnects until it is cancelled, or must stay away."""
         while True:
             code, began = await self.connection(), self.greeted_at
             was_stable = began is not None and self.clock.monotonic() - began > STABLE_AFTER
@@ -80,7 +80,7 @@ class RuleClient:
             await asyncio.sleep(random.uniform(0, delay))
 
     async def connection(self) -> int:
-        """One connection; its close code, or one that stands for why there was none."""
+        """Runs one connection. Returns its close code, or a code that stands for the reason why there was none."""
         self.greeted_at, self.due, self.is_subscribed, self.requests = None, None, False, {}
         pulse = None
         try:
@@ -107,11 +107,11 @@ class RuleClient:
                 pulse.cancel()
             socket, self.socket = self.socket, None
             if socket:
-                socket.transport.abort()  # at once: nobody closes a dead link
+                socket.transport.abort()  # abort at once, because a dead link can't be closed
         return socket.close_code or 1006 if socket else 1006
 
     async def pulse(self) -> None:
-        """Subscribes, repeats what got no reply, compares the clocks, and gives a silent link up."""
+        """Subscribes, repeats changes without a reply, compares the clocks, and closes a silent link."""
         await self.sync("first sync")
         since = {"since": self.follower.since} if self.follower.since else {}
         await self.send({"command": "subscribe", "timers": self.selection, "interval": 10, "parts": True, **since})

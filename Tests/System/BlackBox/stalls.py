@@ -1,7 +1,7 @@
-"""Time that a busy machine keeps from a server and its tester: time in which they could have run, and did not.
+"""Measures the time in which a server and its tests were ready to run, but the machine did not run them.
 
-A test that holds something to its time measures this beside it, and asks for what is left. So a machine that stands
-still makes no server late, and a slow server has no excuse: the time that it uses itself is not counted here.
+A test with a time limit measures this time beside its own, and subtracts it. So a machine that stands still makes no
+server late, and a slow server has no excuse: the time that it uses itself is not counted here.
 """
 
 import os
@@ -13,16 +13,16 @@ from pathlib import Path
 watched: set[int] = set()
 
 STEP = 0.01
-# By how many seconds a sleep is late on an idle machine.
+# The seconds by which a sleep is late on an idle machine.
 USUAL = 0.002
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Stalls:
-    """Counts stalls while it is open, on a thread of its own; each is known to some hundredths of a second.
+    """Counts stalls while it is open, on a thread of its own; each is measured to some hundredths of a second.
 
-    A stall is the time by which this process wakes late, or in which its threads or threads of the servers were ready
-    and had no core, or that the host gave to other machines. Where two of these come at once both count.
+    A stall is the time by which this process wakes late, in which its threads or threads of the servers were ready and
+    had no core, or that the host gave to other machines. Two of these at once count twice.
     """
 
     def __init__(self):
@@ -41,7 +41,7 @@ class Stalls:
         self.close()
 
     def __deepcopy__(self, _) -> "Stalls":
-        """What is known of the past is the same for every copy of a history."""
+        """Copies of a history share the stalls, since the past is the same for all."""
         return self
 
     def close(self) -> None:
@@ -79,13 +79,13 @@ class Stalls:
         return own, servers + max(0, grown) / TICKS_PER_SECOND
 
     def _grown(self, task: str) -> int:
-        """By how much a thread's time in the queue for a core has grown; the counter's own shows as lateness."""
+        """The growth of a thread's time in the queue for a core; 0 for the counter itself, whose lateness counts."""
         if task.endswith(f"/{threading.get_native_id()}"):
             return 0
         try:
             waited = int(Path(task, "schedstat").read_text(encoding="ascii").split()[1])
         except (OSError, IndexError, ValueError):
-            # It has ended, or this kernel does not count.
+            # The thread has ended, or this kernel does not count.
             return 0
         grown = waited - self._known.get(task, 0)
         self._known[task] = waited
@@ -93,8 +93,7 @@ class Stalls:
 
 
 class Stopwatch:
-    """How long something takes, without what the machine kept from it: `with Stopwatch() as watch: …;
-    watch.seconds`."""
+    """Measures a time without the machine's stalls: `with Stopwatch() as watch: …; watch.seconds`."""
 
     def __enter__(self) -> "Stopwatch":
         self._stalls = Stalls()
@@ -108,13 +107,13 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """The time it took, with all stalls left out."""
+        """The measured time without stalls."""
         end = self._ended or time.monotonic()
         return end - self._begun - self._stalls.between(self._begun, end)
 
     @property
     def all_seconds(self) -> float:
-        """The time it took by the clock on the wall: for what may not come too soon."""
+        """The measured time with stalls, for events that must not come too soon."""
         return (self._ended or time.monotonic()) - self._begun
 
 
@@ -127,6 +126,6 @@ def _tasks(process: int) -> list[str]:
 
 
 def _stolen_ticks() -> int:
-    """The time that the host gave to others, in the kernel's ticks; all cores together."""
+    """The time that the host gave to other machines, in the kernel's ticks, for all cores together."""
     words = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
     return int(words[8]) if len(words) > 8 else 0

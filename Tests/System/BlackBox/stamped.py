@@ -1,4 +1,4 @@
-"""States with the instants at which they were true, to compare what was counted with what really passed."""
+"""States with the instants at which they were true, to compare the counted time with the time that passed."""
 
 import time
 
@@ -13,7 +13,7 @@ class Stamped:
 
 
 async def look(client, name: str) -> Stamped:
-    """Reads a state, by the quickest of some round trips."""
+    """Reads a state, with the shortest of several round trips."""
     best = None
     for _ in range(5):
         sent = time.monotonic()
@@ -25,7 +25,7 @@ async def look(client, name: str) -> Stamped:
 
 
 def assert_went_on(before: Stamped, after: Stamped) -> None:
-    """The time between two looks has been counted, to ten milliseconds."""
+    """Checks that the time between two readings was counted, to ten milliseconds."""
     passed = after.at - before.at
     counted = float(after.state["elapsedTime"] - before.state["elapsedTime"])
     allowed = TO_TEN_MILLISECONDS + before.error + after.error

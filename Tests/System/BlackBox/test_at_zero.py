@@ -56,7 +56,7 @@ async def test_finish_stands_at_zero(client, name, punctual):
 async def test_reset_is_idle_at_the_start_value(client, name, punctual):
     """With `reset` the countdown shows its starting duration again, without what was added."""
     await watch(client, name, duration=20, atZero="reset")
-    # However late it comes, something is left or nothing is.
+    # However late this request arrives, `clamp` leaves zero or more.
     await client.ok("addRemainingTime", name, seconds=-19.7, clamp=True)
     await client.snapshot("adjusted", name)
 
@@ -90,7 +90,7 @@ async def test_repeat_starts_at_the_exact_zero(client, name, punctual):
 
 
 async def test_repeat_runs_on_without_what_was_added(client, name):
-    """What was added counts for one run; the next has the starting duration."""
+    """Added time counts for one run; the next run has the starting duration."""
     started = await watch(client, name, duration=1.2, atZero="repeat")
     await client.ok("addRemainingTime", name, seconds=-0.2)
 
@@ -308,7 +308,7 @@ async def test_a_policy_set_in_overtime_waits_for_the_next_zero(client, name):
 
 
 async def test_every_subscriber_sees_one_end(shared_server, connect, name):
-    """One message to each connection, by whichever subscription, the same for all."""
+    """Each connection gets one message, the same for all, whichever subscription it has."""
     watchers = [
         await connect(shared_server, timers=[name], interval=0),
         await connect(shared_server, timers=[name], interval=0.1),

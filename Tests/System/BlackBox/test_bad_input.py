@@ -1,6 +1,6 @@
-"""What no decent client sends, and the right answer to each: messages, frames, handshakes and HTTP requests.
+"""Invalid input, and the right answer to each: messages, frames, handshakes and HTTP requests.
 
-A row holds what is sent and what has to come back. Whatever it is, no timer comes of it, and the server goes on.
+A row holds the bytes to send and the expected answer. No row may make a timer, and the server has to go on.
 Tokens have a suite of their own.
 """
 
@@ -26,19 +26,19 @@ from raw_socket import (
 from stalls import Stopwatch
 
 MIB = 1 << 20
-# Would make a timer, if anything of it were carried out.
+# This would make a timer if any part of it were carried out.
 START = '{"id":1,"command":"start","timer":"victim","duration":60}'
 
 
 def assert_nothing_happened(server):
-    """The server answers, and holds no timer that a bad input has made."""
+    """Checks that the server answers, and that no invalid input has made a timer."""
     with RawSocket(server.port) as fresh:
-        # Changes become durable, and are shown, in the order in which they came: this one is the last.
+        # Changes become durable, and are shown, in the order in which they came, and this one is the last.
         fresh.send(request("POST /api/timers/marker/start HTTP/1.1", "Content-Length: 14", body=b'{"force":true}'))
         assert fresh.answer()[0] == 200
         fresh.send(request("GET /api/timers/victim HTTP/1.1"))
         status, _, body = fresh.answer()
-        if status == 200:  # Or every test after this one would fail with it.
+        if status == 200:  # every later test would fail with this timer
             fresh.send(request("DELETE /api/timers/victim HTTP/1.1"))
             fresh.answer()
     assert status == 404, f"the bad input made a timer: {body!r}"
@@ -172,7 +172,7 @@ MESSAGES = [
 
 @rows(MESSAGES)
 def test_a_bad_message(shared_server, row):
-    """It is answered with the right error, which names what is wrong, and the connection stays."""
+    """The message gets the right error, which names what is wrong, and the connection stays."""
     with RawSocket(shared_server.port).open() as raw:
         raw.send(text(row.text))
 
@@ -260,7 +260,7 @@ FRAMES = [
 
 @rows(FRAMES)
 def test_bad_frames(shared_server, row):
-    """The connection ends with the right code, and nothing of it is carried out."""
+    """The connection ends with the right code, and no part of the input is carried out."""
     with RawSocket(shared_server.port).open() as raw:
         raw.send(row.sent)
 
@@ -270,7 +270,7 @@ def test_bad_frames(shared_server, row):
 
 
 def test_a_close_of_one_byte(shared_server):
-    """Half a code is none; the connection ends, whatever is said."""
+    """A close frame with half a code ends the connection, with or without a close frame in return."""
     with RawSocket(shared_server.port).open() as raw:
         raw.send(frame(CLOSE, b"\x03"))
 
@@ -278,7 +278,7 @@ def test_a_close_of_one_byte(shared_server):
 
 
 def test_a_command_before_a_bad_frame(shared_server):
-    """What was whole and right before is carried out, what comes after is not."""
+    """Requests before the bad frame are carried out, and those after it are not."""
     with RawSocket(shared_server.port).open() as raw:
         raw.send(text('{"command":"start","timer":"before","duration":60}') + frame(3) + text(START))
 
@@ -302,7 +302,7 @@ def test_unmasked_frames_are_taken(shared_server):
 
 @pytest.mark.parametrize("size", [b"\x7e\x00\x19", b"\x7f\x00\x00\x00\x00\x00\x00\x00\x19"], ids=["16 bits", "64 bits"])
 def test_a_length_longer_than_need_be(shared_server, size):
-    """A length in more bytes than it needs does no harm: it is the length that it says."""
+    """A length that is written in more bytes than necessary is read as that length."""
     message = '{"id":1,"command":"list"}'
     with RawSocket(shared_server.port).open() as raw:
         raw.send(frame(TEXT, message.encode(), length=size))
@@ -311,7 +311,7 @@ def test_a_length_longer_than_need_be(shared_server, size):
 
 
 def test_many_empty_fragments(shared_server):
-    """Fragments of nothing, without end, cost nothing, and the message that they make is read."""
+    """Endless empty fragments cost nothing, and the message that they make is read."""
     with RawSocket(shared_server.port).open() as raw:
         raw.send(frame(TEXT, b'{"id":1,"command"', last=False) + frame(CONTINUATION, last=False) * 20_000)
         raw.send(frame(CONTINUATION, b':"list"}'))
@@ -379,7 +379,7 @@ HANDSHAKES = [
 
 @rows(HANDSHAKES)
 def test_a_bad_handshake(shared_server, row):
-    """It is refused with the right status, and a command that came in the same packet is not carried out."""
+    """The handshake is refused with the right status, and a command in the same packet is not carried out."""
     with RawSocket(shared_server.port) as raw:
         raw.send(row.sent + text(START))
 
@@ -391,7 +391,7 @@ def test_a_bad_handshake(shared_server, row):
 
 
 def test_a_command_in_the_body_of_a_handshake(shared_server):
-    """A body that is announced is a body, and not the first frames."""
+    """A body that is announced is read as a body, and not as the first frames."""
     command = text(START)
     with RawSocket(shared_server.port) as raw:
         raw.send(handshake(content_length=str(len(command))) + command)
@@ -511,7 +511,7 @@ REQUESTS = [
 
 @rows(REQUESTS)
 def test_a_bad_request(shared_server, row):
-    """It is answered with the right status, and changes nothing."""
+    """The request is answered with the right status, and changes nothing."""
     with RawSocket(shared_server.port) as raw:
         raw.send(row.sent)
 
@@ -551,7 +551,7 @@ PATIENCE = 10.0
 
 
 def test_half_a_request_and_silence(shared_server):
-    """Whoever does not finish what they began is dropped after ten seconds, whatever it was; this test waits for it."""
+    """A client that sends part of a request is closed after ten seconds, whichever part; this test waits that long."""
     with Stopwatch() as watch:
         silent = {what: RawSocket(shared_server.port) for what in HALVES}
         for what, raw in silent.items():
@@ -571,7 +571,7 @@ def test_half_a_request_and_silence(shared_server):
 
 
 def test_a_byte_a_second_is_no_progress(shared_server):
-    """Patience counts for the whole head, not from one byte to the next; this test waits for its end too."""
+    """The time limit is for the whole head, not from one byte to the next; this test waits that long, too."""
     with Stopwatch() as watch, RawSocket(shared_server.port) as raw:
         raw.send(b"GET /api/timers HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
         while not raw.is_ended(0.5):
@@ -581,5 +581,5 @@ def test_a_byte_a_second_is_no_progress(shared_server):
 
 
 def test_the_table_is_long_enough():
-    """The table only grows."""
+    """Rows may only be added to the tables."""
     assert len(MESSAGES) + len(FRAMES) + len(HANDSHAKES) + len(REQUESTS) >= 200

@@ -1,4 +1,4 @@
-"""Behind a proxy, by the lines that stand in the article on access."""
+"""The server behind proxies that are configured as the article on access says."""
 
 import contextlib
 import http.client
@@ -24,14 +24,14 @@ SECTION = ARTICLE.partition("\n### Behind a proxy\n")[2].partition("\n## ")[0]
 
 
 def block(language: str) -> str:
-    """The article's lines for this program."""
+    """The article's configuration of this program."""
     found = re.findall(rf"\n```{language}\n(.*?)```\n", SECTION, re.DOTALL)
     assert len(found) == 1, f"the article should have one block of {language}"
     return found[0]
 
 
 def put(lines: str, **places: str) -> str:
-    """The lines with what is different here put in its place."""
+    """The article's configuration, with the values that differ here."""
     for name, (before, after) in places.items():
         assert before in lines, f"the article's {name} is {before!r} no more"
         lines = lines.replace(before, after)
@@ -44,14 +44,14 @@ def free_port() -> int:
 
 
 def certificate(folder) -> tuple:
-    """A file with a certificate and its key, and what a client needs to believe it."""
+    """A file with a certificate and its key, and a client's context that trusts the certificate."""
     path, key = folder / f"{NAME}.pem", folder / "key.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
          "-out", path, "-days", "2", "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}"],
         check=True, capture_output=True, timeout=WITHIN)
     context = ssl.create_default_context(cafile=str(path))
-    # HAProxy wants both in one file; the others take it for either.
+    # HAProxy needs both in one file, and the others accept one file for both.
     path.write_text(path.read_text() + key.read_text())
     return path, context
 
@@ -167,7 +167,7 @@ def proxied(request, tmp_path_factory):
 
 
 def test_the_page_and_its_changes_come_through(proxied):
-    """The own page is shown, reads and changes; another site's changes nothing."""
+    """The server's own page is shown, reads and changes; another site's page changes nothing."""
     proxy, _, token = proxied
     bearer = {"Authorization": f"Bearer {token}"}
 
@@ -182,7 +182,7 @@ def test_the_page_and_its_changes_come_through(proxied):
 
 
 def test_its_socket_comes_through(proxied):
-    """The own page opens a WebSocket and hears changes, with no other site's."""
+    """The server's own page opens a WebSocket and receives changes; another site's page can't."""
     proxy, _, token = proxied
 
     with proxy.web_socket(f"?token={token}", origin=proxy.origin) as ws:
@@ -198,7 +198,7 @@ def test_its_socket_comes_through(proxied):
 
 
 def test_the_server_learns_the_address_of_the_client(proxied):
-    """The server is told the client's address by the proxy, and none that the client makes up."""
+    """The proxy passes on the client's real address, and not the one that the client claims."""
     proxy, server, token = proxied
 
     made_up = {"X-Forwarded-For": "198.51.100.7", "Forwarded": "for=198.51.100.7"}
@@ -214,7 +214,7 @@ def test_the_server_learns_the_address_of_the_client(proxied):
     ("elsewhere.example", False),
 ])
 def test_without_a_proxy_browsers_are_held_to_tls(secure, host, is_held):
-    """Under the server's own names, with whatever is answered."""
+    """A server with TLS sends HSTS under its own names, with every status."""
     server, context = secure
     for path, status in [("/", 200), ("/nothing", 404), ("/api/timers", 200), ("/ws", 426), ("/healthz", 200)]:
         with context.wrap_socket(
@@ -238,7 +238,7 @@ def secure(tmp_path_factory):
 
 
 def test_without_tls_there_is_no_hsts(proxied):
-    """What a server that speaks no TLS says of it would be another's word."""
+    """A server without TLS sends no HSTS, because only its proxy can promise TLS."""
     _, server, _ = proxied
     for host in [NAME, "localhost"]:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WITHIN)

@@ -25,7 +25,7 @@ def test_five_hundred_requests_at_once_are_each_answered(tmp_path):
 
 
 def test_a_paused_connection_may_close(tmp_path):
-    """Connections that ask for much and go without waiting leave nothing behind."""
+    """Connections that send many requests and close without waiting leave nothing behind."""
     server = Server(tmp_path / "data", "--replies", "2").start()
     try:
         for _ in range(20):
@@ -59,12 +59,12 @@ def test_a_client_that_keeps_exceeding_its_rate_is_closed(tmp_path):
 
 
 def test_requests_by_http_are_bounded(tmp_path):
-    """Above so many a second, 429 says when to come again; a WebSocket has a bound of its own."""
+    """Above the allowed requests a second, 429 says when to try again; a WebSocket has a limit of its own."""
     server = Server(tmp_path / "data", "--http-requests", "2").start()
     try:
         with RawSocket(server.port) as one:
-            # All at once, so that the machine may stand still meanwhile: it would take half a minute to let all
-            # through.
+            # All requests are sent at once, so that they exceed the budget even if the machine stands still meanwhile:
+            # the budget needs half a minute for all of them.
             one.send(b"GET /api/timers HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 75)
             answers = [one.answer() for _ in range(75)]
         statuses = [status for status, _, _ in answers]

@@ -60,7 +60,7 @@ def curl(*arguments: str) -> tuple[int, dict | str]:
 
 
 def test_a_session_with_curl(server):
-    """Start, look, pause, be refused, remove: all by one-line commands."""
+    """A timer is started, read, paused, refused a second pause and removed, all by one-line commands."""
     tea = f"{server.http}/api/timers/tea"
 
     status, reply = curl("-X", "POST", f"{tea}/start", "-H", "Content-Type: application/json", "-d", '{"duration":300}')
@@ -96,7 +96,7 @@ def test_curl_sends_a_body_in_pieces(server):
 
 
 async def test_curl_and_a_socket_see_the_same(server, connect):
-    """What curl changes is seen by a subscriber, and what a socket changes by curl."""
+    """A subscriber receives curl's changes, and curl reads the socket's changes."""
     client = await connect(server, timers=["tea"], interval=0)
     await client.snapshot("subscribed")
 

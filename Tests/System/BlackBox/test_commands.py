@@ -30,7 +30,7 @@ def assert_fresh(state, duration):
 
 
 async def test_start_with_a_duration_is_a_countdown(client, name):
-    """A started countdown runs from now, with all that was not given at its default."""
+    """A started countdown runs from now; fields that were not given have their defaults."""
     before = time.time()
     state = await client.state("start", name, duration=90.5)
 
@@ -95,7 +95,7 @@ async def test_start_of_an_unknown_type_is_refused(client, name, kind):
 
 @pytest.mark.parametrize("duration", [0.000001, 0.1, 90.500001, 86_399, 86_400, 86_401, 360_000, YEAR])
 async def test_start_keeps_any_duration_to_the_microsecond(client, name, duration):
-    """Every length up to a year is taken and comes back as it was."""
+    """Every length up to a year is accepted and comes back unchanged."""
     state = await client.state("start", name, duration=duration)
 
     assert state["duration"] == D(str(duration)).quantize(D("0.000001"))
@@ -113,7 +113,7 @@ async def test_start_of_a_year_does_not_end_at_once(client, name, punctual):
 
 @pytest.mark.parametrize("duration", [0, -1, -0.000001, YEAR + 0.000001, YEAR + 1, 1e12])
 async def test_start_refuses_a_duration_out_of_range(client, name, duration):
-    """A duration of nothing or less, or of more than a year, is refused with the bound."""
+    """A duration of zero or less, or of more than a year, is refused with the bound."""
     reply = await client.refused("outOfRange", "start", name, duration=duration)
 
     limit = seconds(reply["error"]["limit"])
@@ -144,7 +144,7 @@ async def test_start_leaves_what_is_not_given(client, name):
 
 
 async def test_start_replaces_what_is_given(client, name):
-    """A new title, warnings and end policy replace the old ones, also by nothing."""
+    """A new title, warnings and end policy replace the old ones, even if they are empty."""
     await client.ok("start", name, duration=300, title="Pasta", warnings=[60], atZero="finish")
 
     state = await client.state("start", name, duration=200, title="", warnings=[], atZero="reset", force=True)
@@ -337,7 +337,7 @@ async def test_pause_stops_the_time(client, name):
 
 
 async def test_resume_goes_on_where_it_stood(client, name):
-    """Two seconds, paused at a half, waited, resumed: what was left is left."""
+    """Two seconds, paused at a half, waited, resumed: the time left is as it was."""
     started = await client.state("start", name, duration=2)
     await until(client, started, 0.5)
     paused = await client.state("pause", name)
@@ -357,7 +357,7 @@ async def test_resume_goes_on_where_it_stood(client, name):
 
 
 async def test_pause_and_resume_a_stopwatch(client, name):
-    """A stopwatch stands while it is paused."""
+    """A stopwatch stands still while it is paused."""
     started = await client.state("start", name)
     await until(client, started, 0.1)
     paused = await client.state("pause", name)
@@ -372,7 +372,7 @@ async def test_pause_and_resume_a_stopwatch(client, name):
 
 
 async def test_resume_at_the_very_instant_of_the_pause(client, name):
-    """A pause of no length costs nothing."""
+    """A pause of length zero costs no time."""
     await client.calibrate()
     started = await client.state("start", name, duration=60)
     instant = float(started["startDate"]) + 0.02
@@ -415,7 +415,7 @@ NEED_A_RUN = [
 @pytest.mark.parametrize(("command", "fields"), NEED_A_RUN)
 @pytest.mark.parametrize("ending", ["finish", "reset"])
 async def test_a_countdown_that_does_not_run_is_refused(client, name, command, fields, ending):
-    """What needs a run is refused for an idle and a finished countdown, with the state."""
+    """A command that needs a run is refused for an idle and a finished countdown, with the state."""
     await client.ok("start", name, duration=60)
     state = await client.state(ending, name)
 
@@ -436,7 +436,7 @@ async def test_elapsed_time_needs_a_run(client, name, ending):
 
 @pytest.mark.parametrize(("command", "fields"), [*NEED_A_RUN, ("reset", {}), ("addElapsedTime", {"seconds": 1})])
 async def test_an_unknown_timer_has_not_started(client, name, command, fields):
-    """What needs a run is refused for an unknown timer, and makes none."""
+    """A command that needs a run is refused for an unknown timer, and makes none."""
     reply = await client.refused("timerHasNotStarted", command, name, **fields)
 
     assert "timer" not in reply
@@ -590,7 +590,7 @@ async def test_remaining_time_is_added_while_running(client, name, seconds_added
 
 
 async def test_remaining_time_adds_up(client, name):
-    """What is added adds up, in `addedTime` too."""
+    """Additions add up, in `addedTime` too."""
     await client.ok("start", name, duration=60)
     await client.ok("addRemainingTime", name, seconds=30)
 
@@ -619,7 +619,7 @@ async def test_remaining_time_is_exact_in_reply_snapshot_and_tick(client, name, 
 
 
 async def test_remaining_time_is_added_while_paused(client, name):
-    """A paused countdown takes time, stays paused, and ends that much later."""
+    """A paused countdown accepts more time, stays paused, and ends that much later."""
     started = await client.state("start", name, duration=1)
     await until(client, started, 0.2)
     paused = await client.state("pause", name)
@@ -675,7 +675,7 @@ async def test_remaining_time_below_zero_while_running_is_refused(client, name):
 
 
 async def test_remaining_time_too_small_for_overtime_is_refused(client, name):
-    """Seconds that leave it in overtime are refused; the bound is what brings it to zero."""
+    """Seconds that leave the countdown in overtime are refused; the bound is the amount that brings it to zero."""
     await client.subscribe(name, interval=0)
     await client.ok("start", name, duration=0.1)
     await client.snapshot("ended", name)
@@ -744,7 +744,7 @@ async def test_remaining_time_is_not_for_stopwatches(client, name, clamp):
 
 @pytest.mark.parametrize(("command", "fields"), [("addRemainingTime", {"duration": 60}), ("addElapsedTime", {})])
 async def test_adding_needs_seconds(client, name, command, fields):
-    """Without `seconds` it is refused, naming the field."""
+    """A request without `seconds` is refused, naming the field."""
     await client.ok("start", name, **fields)
 
     reply = await client.refused("badRequest", command, name)
@@ -800,7 +800,7 @@ async def test_elapsed_time_below_zero_is_refused_with_the_bound(client, name):
 
 
 async def test_elapsed_time_taken_with_clamp_is_zero(client, name):
-    """With `clamp` it becomes exactly zero, and goes on from there when it runs."""
+    """With `clamp` the elapsed time becomes exactly zero, and counts from there when the stopwatch runs."""
     await client.ok("start", name)
     await client.ok("addElapsedTime", name, seconds=10)
     await client.ok("pause", name)
@@ -823,7 +823,7 @@ async def test_elapsed_time_is_not_for_countdowns(client, name):
 
 
 async def test_elapsed_time_stays_through_pause_and_finish(client, name):
-    """What was added stays when the stopwatch pauses, resumes and finishes."""
+    """Added time stays when the stopwatch pauses, resumes and finishes."""
     await client.ok("start", name)
     await client.ok("addElapsedTime", name, seconds=100)
     await client.ok("pause", name)
@@ -1016,7 +1016,7 @@ async def test_subscribe_refuses_what_is_no_list_of_names(client, fields):
 
 
 async def test_subscribe_takes_a_timer_or_timers(client, name):
-    """Both `timer` and `timers` in one request leave it open which is meant."""
+    """A request with both `timer` and `timers` is ambiguous, and refused."""
     await client.refused("badRequest", "subscribe", name, timers=[name])
 
 
@@ -1096,7 +1096,7 @@ async def test_sync_is_one_clock_for_all(shared_server, connect, client, name):
 
 
 async def test_authenticate_is_answered(client):
-    """`authenticate` gets a reply, whatever it says, and the connection stays."""
+    """`authenticate` gets a reply, whatever its token, and the connection stays."""
     reply = await client.request("authenticate", token="x")
 
     assert reply["ok"] is True or reply["error"]["code"] in {"unauthorized", "unknownCommand", "badRequest"}

@@ -43,7 +43,7 @@ async def test_hello_comes_first_and_names_the_server(shared_server, connect):
 
 
 async def test_nothing_follows_hello_unasked(shared_server, connect):
-    """A connection without subscription hears of no timer."""
+    """A connection without a subscription receives no message about a timer."""
     listener, other = await connect(shared_server), await connect(shared_server)
 
     await other.ok("start", "unheard", duration=60)
@@ -68,7 +68,7 @@ async def test_epoch_is_one_for_a_process_and_new_for_the_next(server, connect):
     ("asked", "chosen"),
     [(None, None), (["timersync.v1"], "timersync.v1"), (["other", "timersync.v1"], "timersync.v1")])
 async def test_subprotocol_is_chosen_when_asked_for(shared_server, connect, asked, chosen):
-    """`timersync.v1` is chosen when it is among those asked for; none is fine."""
+    """`timersync.v1` is chosen when the client offers it; a handshake without subprotocols is fine."""
     client = await connect(shared_server, subprotocols=asked)
 
     assert client.socket.subprotocol == chosen
@@ -77,7 +77,7 @@ async def test_subprotocol_is_chosen_when_asked_for(shared_server, connect, aske
 
 @pytest.mark.parametrize("asked", [["other"], ["timersync.v2", "mqtt"], ["TIMERSYNC.V1"]])
 async def test_only_unknown_subprotocols_are_refused(shared_server, asked):
-    """A handshake that asks for other subprotocols alone is refused."""
+    """A handshake that offers only other subprotocols is refused."""
     refused = await refusal(shared_server, subprotocols=asked)
 
     assert 400 <= refused.response.status_code < 500
@@ -85,7 +85,7 @@ async def test_only_unknown_subprotocols_are_refused(shared_server, asked):
 
 @pytest.mark.parametrize("path", ["/", "/ws2", "/ws/", "/WS", "/api/timers"])
 async def test_only_ws_is_a_socket(shared_server, path):
-    """No other path takes a WebSocket."""
+    """No other path accepts a WebSocket."""
     with pytest.raises(InvalidHandshake):
         async with dial(f"ws://127.0.0.1:{shared_server.port}{path}", proxy=None, open_timeout=WITHIN):
             pass
@@ -107,7 +107,7 @@ async def test_query_subscribes_to_one_timer(shared_server, connect, name, punct
 
 
 async def test_query_subscribes_to_a_timer_to_come(shared_server, connect, name):
-    """A name that does not exist yet may be subscribed to: nothing there is said, then the start."""
+    """A client may subscribe to a name that does not exist yet: it gets an empty list, then the start."""
     client = await connect(shared_server, timers=[name])
     assert (await client.snapshot("subscribed"))["timers"] == []
 
@@ -212,7 +212,7 @@ async def test_bad_query_is_refused_by_name(shared_server, query, parameter):
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "https://127.0.0.1.evil.example", "null"])
 async def test_foreign_origin_is_refused(shared_server, origin):
-    """A page from elsewhere may not open a socket."""
+    """A page of another site may not open a WebSocket."""
     refused = await refusal(shared_server, origin=origin)
 
     assert refused.response.status_code == 403
@@ -231,7 +231,7 @@ async def test_own_origin_is_let_in(shared_server, connect):
 
 
 async def test_foreign_host_is_refused(shared_server):
-    """A name that is made to point here does not pass as our own."""
+    """A foreign name that resolves to this address does not pass as the server's own."""
     try:
         async with dial(
             f"ws://rebound.example:{shared_server.port}/ws", proxy=None, open_timeout=WITHIN, host="127.0.0.1",
@@ -245,7 +245,7 @@ async def test_foreign_host_is_refused(shared_server):
 
 
 async def test_a_visitor_who_may_only_look(tmp_path, connect):
-    """With the role `view` one subscribes, gets, lists and syncs; every change is `forbidden`, over HTTP too."""
+    """With the role `view` a client may subscribe, get, list and sync; every change is `forbidden`, over HTTP too."""
     server = Server(tmp_path / "data").start()
     control = await connect(server)
     await control.ok("start", "tea", duration=600)
@@ -275,7 +275,7 @@ async def test_a_visitor_who_may_only_look(tmp_path, connect):
 
 
 async def test_no_compression_is_offered(shared_server):
-    """The server does not take up permessage-deflate."""
+    """The server does not accept permessage-deflate."""
     async with dial(shared_server.url, proxy=None, compression="deflate", open_timeout=WITHIN) as socket:
         assert socket.response.headers.get("Sec-WebSocket-Extensions") is None
 

@@ -142,7 +142,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_every_page_is_reached_from_the_index():
-    """A page that nothing leads to is read by nobody."""
+    """Every page is linked from another one, because nobody finds a page without a link."""
     reached: set[Path] = set()
     waiting = [ARTICLES / "timersync.md"]
     while waiting:

@@ -16,7 +16,7 @@ LIMIT = 16 * 1024
 
 
 async def still_there(client):
-    """The connection answers as before."""
+    """Checks that the connection still answers."""
     assert (await client.ok("sync"))["ok"] is True
 
 
@@ -34,7 +34,7 @@ async def still_there(client):
         '{"command":"list\\x"}', '{"command":"list\\u12"}', "\ufeff{}",
     ])
 async def test_what_is_no_json_object_is_a_bad_request(client, text):
-    """Each gets a reply without id, and the connection stays."""
+    """Each such text gets a reply without id, and the connection stays."""
     reply = await client.raw(text)
 
     assert reply["ok"] is False and reply["reply"] is None
@@ -46,7 +46,7 @@ async def test_what_is_no_json_object_is_a_bad_request(client, text):
 
 @pytest.mark.parametrize("text", ["[" * 10_000, '{"a":' * 3_000, "[" * 8_000 + "]" * 8_000])
 async def test_deep_nesting_is_a_bad_request(client, text):
-    """Any depth that fits into a message is answered, and the server lives."""
+    """A message of any depth that fits the limit is answered, and the server goes on."""
     reply = await client.raw(text)
 
     assert reply["error"]["code"] == "badRequest"
@@ -71,7 +71,7 @@ async def test_deep_nesting_in_a_field_is_a_bad_request(client):
         '{"command":"list","x":{"a":1,"a":2}}',
     ])
 async def test_equal_keys_are_a_bad_request(client, text):
-    """A key that comes twice leaves it open which one is meant, however it is spelled."""
+    """A repeated key is ambiguous, however it is spelled, and refused."""
     reply = await client.raw(text)
 
     assert reply["error"]["code"] == "badRequest"
@@ -80,7 +80,7 @@ async def test_equal_keys_are_a_bad_request(client, text):
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1e400"])
 async def test_numbers_beyond_all_bounds_are_refused(client, name, number):
-    """A number that nothing can hold is refused, and makes nothing."""
+    """A number that no type can hold is refused, and makes nothing."""
     reply = await client.raw(f'{{"command":"start","timer":"{name}","duration":{number}}}')
 
     assert reply["error"]["code"] in {"outOfRange", "badRequest"}
@@ -112,7 +112,7 @@ async def test_a_number_may_be_spelled_as_json_allows(client, name, spelling):
         '{"command":"start","timer":"s","title":"\\ud83c\\ud83c"}', '{"id":"\\ud800","command":"list"}',
     ])
 async def test_lone_surrogates_are_a_bad_request(client, text):
-    """Half a character is none."""
+    """A lone surrogate is not a character."""
     reply = await client.raw(text)
 
     assert reply["error"]["code"] == "badRequest"
@@ -454,7 +454,7 @@ async def test_invalid_utf8_closes(shared_server, connect, payload):
 
 
 async def test_what_came_before_a_bad_frame_is_answered(shared_server, connect, name):
-    """Requests before the one that closes are carried out, and the others hear of it."""
+    """Requests before the invalid frame are carried out, and other clients receive the changes."""
     watcher, client = await connect(shared_server), await connect(shared_server)
     await watcher.subscribe(name, interval=0)
 
@@ -466,7 +466,7 @@ async def test_what_came_before_a_bad_frame_is_answered(shared_server, connect, 
 
 
 async def test_a_reserved_opcode_closes(shared_server, connect):
-    """A frame that the protocol of sockets does not know closes with 1002."""
+    """A frame that RFC 6455 does not define closes the connection with 1002."""
     client = await connect(shared_server)
     frame = Frame(Opcode.TEXT, b"{}").serialize(mask=True)
     client.socket.transport.write(bytes([0x83]) + frame[1:])

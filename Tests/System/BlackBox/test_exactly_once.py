@@ -1,4 +1,4 @@
-"""Nothing twice, nothing never: ends around a stop, changes sent again, presses that come late."""
+"""Each message exactly once: ends around a stop, changes that are sent again, presses that come late."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ WITHIN = 20
 
 
 class Peer:
-    """A client that looks at nothing but what the test is about."""
+    """A client without checks, which a test uses for its own messages only."""
 
     def __init__(self, socket):
         self.socket = socket
@@ -40,7 +40,7 @@ class Peer:
                     return message
 
     async def all_until_synced(self) -> list[dict]:
-        """All that the server had to say before it answers a question that is asked now."""
+        """All messages that the server sends before it answers a request that is sent now."""
         await self.send("sync", id="sync")
         messages = []
         async with asyncio.timeout(WITHIN):
@@ -79,13 +79,13 @@ def ends(messages: list[dict], timer: str = "tea") -> list[dict]:
 
 @pytest.mark.parametrize("policy", ["overtime", "finish", "repeat"])
 async def test_an_end_while_the_server_stops_is_told_by_the_next(server, peer, policy):
-    """A peer that never answers the close frame keeps the server draining over the zero."""
+    """A peer that never answers the close frame keeps the server draining until after the zero."""
     client = await peer(server)
     started = await client.ask("start", "tea", duration=3, atZero=policy)
     zero = started["timer"]["startDate"] + 3
     with RawSocket(server.port) as deaf:
         deaf.open("/ws?timer=*&interval=0")
-        # The drain lasts two seconds: it ends after the zero, however late we are by then.
+        # The drain lasts two seconds, so it ends after the zero, however late the test is by then.
         await asyncio.sleep(max(0, zero - 0.9 - time.time()))
         code = await asyncio.to_thread(server.stop)
     server.start()
@@ -99,7 +99,7 @@ async def test_an_end_while_the_server_stops_is_told_by_the_next(server, peer, p
 
 
 async def test_an_undelivered_end_is_sent_after_another_restart(server, peer):
-    """The first server goes before the zero, the second after it, and nobody came to see."""
+    """The first server stops before the zero, the second after it, and no client connects in between."""
     client = await peer(server)
     started = await client.ask("start", "tea", duration=1)
     server.restart()
@@ -120,7 +120,7 @@ async def test_an_undelivered_end_is_sent_after_another_restart(server, peer):
 
 @pytest.mark.parametrize("subscription", ["timer=tea", "timer=*", "timer=oven&timer=tea"])
 async def test_a_client_that_says_since_is_sent_what_it_missed(server, peer, subscription):
-    """Over an absence and a kill, each end once."""
+    """Each end comes once, over an absence and a kill."""
     client = await peer(server, subscription)
     hello = await client.next(lambda message: message.get("event") == "hello")
     reply = await client.ask("start", "tea", duration=0.3)
@@ -157,7 +157,7 @@ async def test_another_history_brings_the_full_set_alone(server, peer):
 
 @pytest.fixture
 def tokens(server):
-    """Two tokens that control, one that may change the kitchen alone, and one that looks."""
+    """Two tokens with the role `control`, one for the timer `kitchen` only, and one with the role `view`."""
     def add(name: str, *options: str) -> str:
         made = subprocess.run(
             server_argv("token", "add", "--name", name, "--data", str(server.data), *options), capture_output=True,
@@ -174,7 +174,7 @@ def tokens(server):
 
 @pytest.mark.parametrize("is_over_restart", [False, True])
 async def test_two_tokens_that_count_from_one(server, peer, tokens, is_over_restart):
-    """Each gets its own change made, though both call it 1."""
+    """Each token's change is made, though both have the key 1."""
     stage = await peer(server, f"token={tokens['stage']}")
     for timer in ["kitchen", "talk"]:
         assert (await stage.ask("start", timer, duration=300))["ok"]
@@ -219,7 +219,7 @@ async def test_a_finish_all_that_found_nothing_ends_nothing_later(server, peer, 
 
 
 async def test_a_title_does_not_charge_a_press_its_latency(server, peer):
-    """A pause that was pressed before somebody else's edit counts from its own instant."""
+    """A pause that was pressed before another client's edit counts from its own instant."""
     client = await peer(server)
     await client.ask("start", "talk", duration=300)
     sync = await client.ask("sync")
@@ -278,7 +278,7 @@ async def test_a_run_is_the_same_after_a_restart_and_a_repeat(server, peer):
 
 
 async def test_a_read_is_judged_by_what_was_allowed_when_it_was_sent(server, peer, tokens):
-    """A change before it is still on its way to the disk when the connection gets another token."""
+    """An earlier change is still on its way to the disk when the connection gets another token."""
     stage = await peer(server, f"token={tokens['stage']}")
     for timer in ["kitchen", "talk"]:
         await stage.ask("start", timer, duration=300)

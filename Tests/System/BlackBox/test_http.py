@@ -156,7 +156,7 @@ async def test_what_is_no_name_in_a_path(http, path):
     ["{", "[]", "null", "5", '"x"', "hello", '{"duration":60,}', '{"duration":"60"}', '{"durration":60}',
      '{"duration":60,"duration":60}', "[" * 10_000, '{"title":"\\ud800"}', b"\xff", b'{"title":"\xc3"}'])
 async def test_a_bad_body_is_400(http, name, body):
-    """What is no request of the right shape is 400, and makes nothing."""
+    """A body of the wrong shape is 400, and makes nothing."""
     (await http.post(name, "start", body)).refused(400, "badRequest")
 
     (await http.get(name)).refused(404, "unknownTimer")
@@ -206,7 +206,7 @@ async def test_a_body_of_16_kib_is_read(http, name):
 
 
 async def test_if_match_is_if_revision(http, name):
-    """With the ETag of what was seen a change is made, with another one it is 409."""
+    """A change with the current ETag is made, and one with another ETag is 409."""
     tag = (await http.post(name, "start", {"duration": 60})).headers["ETag"]
 
     answer = await http.post(name, "pause", If_Match=tag)
@@ -219,7 +219,7 @@ async def test_if_match_is_if_revision(http, name):
 
 @pytest.mark.parametrize("tag", ['"x"', "x", "", '"1', "1", "1.5", '"-1"', 'W/"1"'])
 async def test_an_if_match_that_is_no_revision_changes_nothing(http, name, tag):
-    """Another If-Match is refused, never taken for none."""
+    """An If-Match that is no revision is refused, and not ignored."""
     # So that the timer is not at revision 1, whichever test comes first.
     await http.post(f"{name} before", "start", {"duration": 60})
     await http.post(name, "start", {"duration": 60})
@@ -248,7 +248,7 @@ async def test_idempotency_key_is_request_id(http, name):
     [("POST", "/start?duration=300", "duration"), ("POST", "/pause?token=x&force=true", "force"),
      ("DELETE", "?ifRevision=1", "ifRevision")])
 async def test_a_field_in_the_url_is_no_field(http, name, method, path, parameter):
-    """A field in the URL is refused by its name: ignored, it would make the request another one."""
+    """A field in the URL is refused by its name, since the request would be another one without it."""
     await http.post(f"{name} b", "start", {"duration": 60})
     timer = quote(f"{name} b") if method != "POST" else quote(name)
 
@@ -266,7 +266,7 @@ async def test_what_is_no_utf8_is_refused_in_the_shape_of_a_reply(http, path):
 
 
 async def test_each_answer_says_what_a_cache_may_do(http, name):
-    """Reads are asked about again, all else is kept by nobody; a 304 repeats what the 200 said."""
+    """Caches revalidate reads and store nothing else; a 304 has the same Cache-Control as the 200."""
     tag = (await http.post(name, "start")).headers["ETag"]
     tag = (await http.post(name, "pause")).headers["ETag"]
     path = f"/api/timers/{quote(name)}"
@@ -300,14 +300,14 @@ async def test_each_answer_says_what_a_cache_may_do(http, name):
     ],
 )
 async def test_a_wrong_method_is_told_the_right_ones(http, path, methods):
-    """405 names what would do, and where a command stands, POST too."""
+    """A 405 lists the allowed methods, and POST as well where the path names a command."""
     answer = await http.send("PUT", path)
 
     assert (answer.status, answer.headers["Allow"]) == (405, methods)
 
 
 async def test_refusals_are_counted(http, name):
-    """Whatever is refused by HTTP is counted by its code, also before the command is looked at."""
+    """Every refusal over HTTP is counted by its code, even before the command is read."""
     async def count(code: str) -> int:
         text = (await http.send("GET", "/metrics")).body.decode()
         line = rf'^timersync_requests_refused_total\{{code="{code}"\}} (\d+)$'
@@ -373,7 +373,7 @@ async def test_head_is_get_without_the_body(http, path):
 
 
 async def test_head_of_one_timer(http, name):
-    """`HEAD` of one timer tells its revision, and of an unknown one that it is not there."""
+    """`HEAD` of a timer returns its revision, and 404 for an unknown one."""
     tag = (await http.post(name, "start")).headers["ETag"]
 
     answer = await http.send("HEAD", f"/api/timers/{quote(name)}")
@@ -389,7 +389,7 @@ async def test_health(http, path):
 
 
 async def test_metrics_are_prometheus_text(http):
-    """Each line of `/metrics` is a comment or a sample, and each sample has its type told."""
+    """Each line of `/metrics` is a comment or a sample, and each sample has a type."""
     await http.post("measured", "start")
 
     answer = await http.send("GET", "/metrics")
@@ -416,7 +416,7 @@ async def test_metrics_are_prometheus_text(http):
      ("POST", "/healthz"), ("GET", "/api"), ("GET", "/api/timers/x/y/z"), ("GET", "/api/nothing"),
      ("POST", "/api/timers/x/"), ("GET", "/nothing")])
 async def test_other_methods_and_paths_are_refused(http, method, path):
-    """What is no request of the contract is refused, and the server goes on."""
+    """A request that the protocol does not have is refused, and the server goes on."""
     assert (await http.send(method, path, "{}" if method != "GET" else None)).status in {400, 403, 404, 405, 501}
 
     assert (await http.send("GET", "/healthz")).status == 200
@@ -424,7 +424,7 @@ async def test_other_methods_and_paths_are_refused(http, method, path):
 
 @pytest.mark.parametrize("command", ["start", "remove", "get"])
 async def test_a_url_alone_changes_nothing(http, name, command):
-    """Without the option for it, `GET …/COMMAND` is no command."""
+    """Without `--allow-get`, `GET …/COMMAND` is no command."""
     await http.post(name, "start", {"duration": 60})
 
     assert 400 <= (await http.send("GET", f"/api/timers/{quote(name)}/{command}?force=true")).status < 500
@@ -461,7 +461,7 @@ async def listed(tmp_path):
 
 
 async def test_a_listed_page_may_change_and_read(listed):
-    """A page of a site on the list is let in by its browser, which asks before, and shows the page the answer."""
+    """A browser lets a page of an allowed site read the answer, after a preflight request."""
     http, token = listed
     asked = await http.send(
         "OPTIONS", "/api/timers/tea/start", Origin="https://show.example", Access_Control_Request_Method="POST",
@@ -510,7 +510,7 @@ async def test_a_change_from_our_own_page_is_made(http, name):
 
 @pytest.mark.parametrize("host", ["evil.example", "rebound.example:80", "127.0.0.1.evil.example"])
 async def test_a_foreign_host_is_403(http, name, host):
-    """A name that is made to point here does not pass as our own, not even to look."""
+    """A foreign name that resolves to this address does not pass as the server's own, not even to read."""
     assert (await http.post(name, "start", {"duration": 60}, Host=host)).status == 403
     assert (await http.send("GET", "/api/timers", Host=host)).status == 403
 
@@ -519,7 +519,7 @@ async def test_a_foreign_host_is_403(http, name, host):
 
 @pytest.mark.parametrize("path", ["/", "/main.js", "/nothing"])
 async def test_the_page_is_not_shown_under_a_foreign_name(http, path):
-    """Nor is the page served: a browser that comes by another site's name gets an error with the reason."""
+    """The page is not served either: a browser under another site's name gets an error with the reason."""
     answer = await http.send("GET", path, Host="rebound.example")
 
     assert answer.status == 403
@@ -556,7 +556,7 @@ async def test_requests_on_one_connection_are_answered_in_order(shared_server, n
 
 
 async def test_a_change_over_http_is_durable(server):
-    """What was answered is there after a crash."""
+    """An answered change is there after a crash."""
     async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
         http = Http(server, session)
         revision = (await http.post("tea", "start", {"duration": 600})).reply["timer"]["revision"]

@@ -26,7 +26,7 @@ async def test_a_lap_is_the_elapsed_time_of_the_press(client, name, connect, sha
 
 
 async def test_a_lap_counts_at_the_press(client, name):
-    """Latency is not charged to the runner."""
+    """A lap counts from the press, without the latency."""
     started = await client.state("start", name)
     await asyncio.sleep(0.3)
 
@@ -36,7 +36,7 @@ async def test_a_lap_counts_at_the_press(client, name):
 
 
 async def test_ticks_leave_laps_out(client, name):
-    """What has not changed is not sent again and again."""
+    """Laps that have not changed are not sent again with each tick."""
     await client.ok("start", name)
     lapped = await client.state("lap", name)
     snapshot = await client.subscribe(name, interval=0.1)
@@ -49,7 +49,7 @@ async def test_ticks_leave_laps_out(client, name):
 
 @pytest.mark.parametrize("command", ["pause", "finish"])
 async def test_laps_stay(client, name, command):
-    """A run that stands or is over shows its laps."""
+    """A paused or finished run shows its laps."""
     await client.ok("start", name)
     laps = (await client.state("lap", name))["laps"]
 
@@ -74,7 +74,7 @@ async def test_laps_are_cleared(client, name, command, fields):
     ([("start", {"duration": 60})], "invalidTimerType"),
     ([("start", {"duration": 60}), ("pause", {})], "invalidTimerType")])
 async def test_a_lap_needs_a_stopwatch_that_runs(client, name, before, code):
-    """Anything else has none to give."""
+    """A timer that is no running stopwatch takes no lap."""
     for command, fields in before:
         await client.ok(command, name, **fields)
 
@@ -122,7 +122,7 @@ async def test_a_thousand_laps_and_no_more(client, name):
 
 
 async def test_laps_survive_a_crash(server, connect):
-    """Each lap that was answered is there again."""
+    """Each lap that was answered is there after a crash."""
     client = await connect(server)
     await client.ok("start", "run")
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Where the server listens: several addresses, both loopbacks, and what a start that fails leaves behind."""
+"""The server's addresses: several of them, both loopbacks, and nothing left behind by a start that fails."""
 
 import contextlib
 import re
@@ -56,7 +56,7 @@ def listening(folder, *options, launcher=()):
 
 
 def answers(address: str, port: int) -> bool:
-    """Whether the server is there."""
+    """Whether the server answers there."""
     try:
         with socket.create_connection((address, port), WITHIN) as one:
             one.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -87,7 +87,7 @@ def test_localhost_is_both_loopbacks(tmp_path):
 
 @needs_ipv6
 def test_all_addresses_of_both_kinds_go_together(tmp_path):
-    """`0.0.0.0` and `::` beside each other, and what they hold already."""
+    """`0.0.0.0` and `::` go together, and with addresses that they include."""
     options = [word for address in ("127.0.0.1", "0.0.0.0", "::", "::1") for word in ("--listen", address)]
     with listening(tmp_path / "data", *options) as (addresses, port, _):
         assert all(answers(address, port) for address in ("127.0.0.1", "127.0.0.2", "::1"))
@@ -110,7 +110,7 @@ def test_an_address_given_twice_counts_once(tmp_path, address):
 
 
 def test_a_machine_without_ipv6_has_one_loopback(tmp_path):
-    """`localhost` is IPv4 alone there, which the log says once; an explicit `::1` can't be had."""
+    """On such a machine `localhost` is IPv4 alone, which the log says once; an explicit `::1` is an error."""
     launcher = (
         "unshare", "-rn", "sh", "-c",
         'ip link set lo up; echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6 && exec "$@"', "sh")
@@ -130,7 +130,7 @@ def test_a_machine_without_ipv6_has_one_loopback(tmp_path):
 
 @pytest.mark.parametrize("taken", ["127.0.0.1", "127.0.0.2"])
 def test_a_start_that_fails_for_one_address_leaves_nothing_behind(tmp_path, taken):
-    """Neither a data folder nor a socket on the other address."""
+    """The failed start leaves neither a data folder nor a socket on the other address."""
     with socket.socket() as other:
         other.bind((taken, 0))
         other.listen()

@@ -25,7 +25,7 @@ def test_each_file_of_the_page_is_built_in(shared_server, name):
     with urlopen(f"{shared_server.http}/{name}", timeout=30) as answer:
         assert answer.read() == (WEB / name).read_bytes()
         assert answer.headers["Content-Type"].split(";")[0] == KINDS[name.rsplit(".", 1)[1]]
-        # A browser asks again each time, and a page of yesterday never meets a server of today.
+        # A browser revalidates each time, so that an old page never meets a newer server.
         assert answer.headers["Cache-Control"] == "no-cache"
         tag = answer.headers["ETag"]
     with pytest.raises(HTTPError) as known:
@@ -36,7 +36,7 @@ def test_each_file_of_the_page_is_built_in(shared_server, name):
 
 
 def test_the_list_of_files_names_each_file_that_is_built_in(shared_server):
-    """The service worker downloads what is listed."""
+    """The service worker downloads the files of this list."""
     with urlopen(f"{shared_server.http}/files.json", timeout=30) as answer:
         assert answer.headers["Content-Type"].split(";")[0] == "application/json"
         assert sorted(json.load(answer)) == FILES

@@ -58,7 +58,7 @@ def test_a_subscription_without_parts_gets_one_message(crowded):
 
 
 def test_a_slow_reader_gets_whole_sets_only(crowded):
-    """What it has not read is replaced as a whole: each set is of one instant, and the last is of now."""
+    """An unread set is replaced as a whole: each set is of one instant, and the last one is current."""
     with RawSocket(crowded.port).open("/ws?timer=*&interval=0.1&parts=1") as socket:
         time.sleep(2.5)
         socket.send(text('{"id":"read","command":"sync"}'))

@@ -30,7 +30,7 @@ def one_line(text: str) -> str:
 
 
 def test_ready_is_one_line(tmp_path):
-    """When it is ready it says on stdout where it listens, once, and nothing else."""
+    """Once the server is ready it prints one line with its address on stdout, and nothing else."""
     process = subprocess.Popen(
         server_argv("serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(tmp_path / "data")),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -243,7 +243,7 @@ async def test_a_stop_answers_what_came_before(server, connect):
 
 
 async def test_a_client_that_does_not_answer_delays_the_stop_but_little(server):
-    """A client that does not answer the close frame does not keep the process."""
+    """A client that does not answer the close frame does not keep the process from ending."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as deaf:
         deaf.sendall(
             b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -259,7 +259,7 @@ async def test_a_client_that_does_not_answer_delays_the_stop_but_little(server):
 
 @contextlib.contextmanager
 def speaking_into(tmp_path, stderr, **options):
-    """A server of which only the first line is read; it has to end as asked."""
+    """A server of which only the first line is read; it has to end when it is asked to."""
     process = subprocess.Popen(
         server_argv("serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(tmp_path / "data")),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True, **options)
@@ -281,7 +281,7 @@ def start_tea(http):
 
 
 def test_a_log_without_room_is_no_reason_to_end(tmp_path):
-    """Where the disk of the log is full, the timers go on."""
+    """When the log's disk is full, the timers go on."""
     with open("/dev/full", "w") as full, speaking_into(tmp_path, full) as http:
         start_tea(http)
 
@@ -304,7 +304,7 @@ def test_a_log_without_a_place_goes_into_no_other_file(tmp_path):
 
 
 def test_a_first_line_without_room_is_no_reason_to_end(tmp_path):
-    """What was to read it has no room: the server starts, and its log says so."""
+    """When stdout has no room for the first line, the server starts, and its log says so."""
     with open("/dev/full", "w") as full:
         process = subprocess.Popen(
             server_argv("serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(tmp_path / "data")),

@@ -56,7 +56,7 @@ def pixels(svg: bytes, scale: int = 4) -> tuple[memoryview, int]:
     LINK, "x", "http://127.0.0.1:8080/", "https://timer.example/?timer=🍵&a=é", "0" * 1024, "Wi-Fi: \\ \" ' & < >",
     "".join(chr(33 + (index * 7 + index // 94) % 94) for index in range(1024)), "é" * 512])
 def test_a_decoder_reads_what_was_written(shared_server, text):
-    """Whatever the text, the picture says it."""
+    """The picture encodes the text, whatever the text is."""
     image, _ = pixels(qr(shared_server, text))
 
     [code] = zxingcpp.read_barcodes(image)
@@ -80,7 +80,7 @@ def test_a_code_may_be_covered_in_part(shared_server):
 
 
 def test_the_quiet_zone_is_four_modules(shared_server):
-    """On each side, and no more than that."""
+    """The quiet zone has four modules on each side, and no more."""
     image, side = pixels(qr(shared_server, "x"))
 
     # The smallest code has 21 modules.
@@ -92,7 +92,7 @@ def test_the_quiet_zone_is_four_modules(shared_server):
 
 
 def test_the_answer_is_private(shared_server):
-    """It may hold a token: no cache keeps it, and it comes with the headers of the API."""
+    """The link may hold a token, so no cache may store the answer, and it has the headers of the API."""
     status, headers, _ = post(shared_server, json.dumps({"text": LINK}))
 
     assert status == 200
@@ -106,7 +106,7 @@ def test_the_answer_is_private(shared_server):
     '{"text":"x","text":"y"}', '{"txt":"x"}', '{"text":"a\\nb"}', '{"text":"\\u0000"}', '{"text":"\\ud800"}',
     '{"text":"' + "x" * 1025 + '"}', '{"text":"' + "é" * 512 + 'x"}', '{"text":"x"'])
 def test_bad_input_is_refused(shared_server, body):
-    """With what would be right."""
+    """The error says what would be right."""
     status, headers, answer = post(shared_server, body)
 
     reply = json.loads(answer)
@@ -116,13 +116,13 @@ def test_bad_input_is_refused(shared_server, body):
 
 
 def test_too_long_a_body_is_refused(shared_server):
-    """As any other body is."""
+    """The body is refused like any other body that is too long."""
     assert post(shared_server, '{"text":"' + "x" * 20_000 + '"}')[0] == 413
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
 def test_it_goes_by_post_alone(shared_server, method):
-    """A link with a token does not belong into a URL."""
+    """GET is refused, since a link with a token does not belong into a URL."""
     done = subprocess.run(
         ["curl", "-s", "-m", "30", *(["-I"] if method == "HEAD" else ["-i", "-X", method]),
          f"{shared_server.http}/api/qr?text=x"], capture_output=True, check=True, text=True)
@@ -133,12 +133,12 @@ def test_it_goes_by_post_alone(shared_server, method):
 
 @pytest.mark.parametrize("header", ["Origin: https://evil.example", "Host: evil.example"])
 def test_other_sites_are_refused(shared_server, header):
-    """The rules of every POST."""
+    """The request follows the rules of every POST."""
     assert post(shared_server, '{"text":"x"}', "-H", header)[0] == 403
 
 
 def test_a_text_is_in_no_log(tmp_path):
-    """Not at the loudest level either."""
+    """The text is not logged, even at the level `debug`."""
     server = Server(tmp_path / "data", "--log-level", "debug").start()
     try:
         assert post(server, json.dumps({"text": LINK}))[0] == 200

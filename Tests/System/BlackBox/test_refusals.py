@@ -31,7 +31,7 @@ def lines(server, words: str) -> list[str]:
 
 
 def test_a_host_is_named_with_its_option_once_and_then_counted(tmp_path):
-    """Fourteen under a name that is not known: one line at once, and one more, with all of them, in the end."""
+    """Fourteen requests under an unknown name make one line at once, and another one at the end with their count."""
     with serving(tmp_path) as server:
         for port in range(14):
             assert ask(server, "/", f"Host: Timer.Example:{port}")[0] == 403
@@ -44,7 +44,7 @@ def test_a_host_is_named_with_its_option_once_and_then_counted(tmp_path):
 
 
 def test_the_option_that_is_named_lets_in(tmp_path):
-    """What the log says to start with does what it says: for a name, for a site, and for an app's page."""
+    """The option that the log names has its effect: for a name, for a site, and for an app's page."""
     options = ["--host", "timer.example", "--origin", "https://show.example", "--origin", "tauri://localhost"]
     with serving(tmp_path, *options) as server:
         assert ask(server, "/", "Host: timer.example.:81")[0] == 200
@@ -101,7 +101,7 @@ def test_bounds_are_named_with_their_options(tmp_path, threads):
 
 
 def test_readers_that_are_closed_are_named_with_the_option(tmp_path):
-    """Twelve that ask for more than their sockets hold, and read nothing: the log names the limit for all readers."""
+    """Twelve clients ask for more than their sockets hold and read nothing: the log names the limit for all readers."""
     options = ["--unread-bytes-total", "1048576", "--requests", "100000", "--http-requests", "1000000"]
     with serving(tmp_path, *options) as server, contextlib.ExitStack() as stack:
         with RawSocket(server.port).open() as stage:
@@ -158,7 +158,7 @@ def test_preconnects_of_browsers_are_not_logged(tmp_path):
     ],
 )
 def test_health_is_told_to_whoever_asks(shared_server, path, version, headers):
-    """By any name or none, by every method that asks, in either version."""
+    """The health page is served under any name or none, to GET, HEAD and OPTIONS, in both versions of HTTP."""
     for method in ["GET", "HEAD", "OPTIONS"]:
         with RawSocket(shared_server.port) as one:
             one.send("\r\n".join([f"{method} {path} {version}", *headers, "", ""]).encode())
@@ -182,7 +182,7 @@ def test_options_of_the_server_are_told(shared_server, path, version, headers):
 
 
 def test_a_flood_makes_no_health_check_fail(tmp_path):
-    """One address has used up all that it may ask: its health checks are answered all the same."""
+    """Health checks are answered even after an address has used up its requests."""
     with serving(tmp_path, "--http-requests", "1") as server:
         with RawSocket(server.port) as one:
             one.send(b"GET /api/timers HTTP/1.1\r\nHost: localhost\r\n\r\n" * 40)
@@ -223,7 +223,7 @@ def test_the_own_origin_is_known_in_all_its_spellings(shared_server, host, origi
     "header", ["Sec-Purpose: prefetch;prerender", "Purpose: prefetch", "X-Moz: prefetch", "X-Purpose: preview"]
 )
 def test_a_browser_that_looks_ahead_presses_nothing(pressed, header):
-    """It is refused in a way that it does not keep; the press itself is made."""
+    """A prefetch is refused with a response that the browser does not store; the press itself is made."""
     server, token = pressed
     path = f"/api/timers/tea/addRemainingTime?seconds=60&clamp=true&token={token}"
 

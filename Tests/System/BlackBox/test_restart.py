@@ -28,7 +28,7 @@ def settled(state):
 
 
 async def test_every_state_survives_a_crash(server, connect):
-    """Killed while timers run, stand, are over and idle, and started 3 s later: each is right to 10 ms."""
+    """A server is killed with running, paused, finished and idle timers: 3 s later each is right to 10 ms."""
     client = await connect(server)
     await client.ok("start", "runs", duration=600, title="Tea 🍵", warnings=[60, 10], atZero="finish")
     await client.ok("start", "counts up")
@@ -67,7 +67,7 @@ async def test_every_state_survives_a_crash(server, connect):
 
 
 async def test_a_clean_stop_loses_nothing(server, connect):
-    """After SIGTERM all is as after a crash."""
+    """After SIGTERM all timers are as after a crash."""
     client = await connect(server)
     await client.ok("start", "runs", duration=600)
     await client.ok("start", "stands", duration=60)
@@ -113,7 +113,7 @@ async def test_a_run_goes_on_to_its_end_after_a_restart(server, connect, punctua
 
 
 async def test_overtime_that_was_paused_stays(server, connect):
-    """Paused below zero, restarted: still paused at the same time, and nothing ends again."""
+    """A countdown that is paused below zero is the same after a restart, and does not end again."""
     client = await connect(server)
     await client.subscribe("tea", interval=0)
     await client.ok("start", "tea", duration=0.2)
@@ -132,7 +132,7 @@ async def test_overtime_that_was_paused_stays(server, connect):
 
 
 async def test_overtime_that_runs_goes_on(server, connect):
-    """In overtime before and after: no second `ended`."""
+    """A countdown in overtime before and after a restart sends no second `ended`."""
     client = await connect(server)
     await client.subscribe("tea", interval=0)
     await client.ok("start", "tea", duration=0.2)
@@ -179,7 +179,7 @@ async def test_an_end_while_the_server_was_down_is_told_once(server, connect, po
 
 
 async def test_a_late_end_is_sent_to_clients_that_connect_within_the_minute(server, connect):
-    """Each connection hears of it once, by the query or by a request, by name or by `*`."""
+    """Each connection receives the late end once, whether it subscribes by query or request, by name or `*`."""
     client = await connect(server)
     await client.ok("start", "tea", duration=1, atZero="finish")
     await client.ok("start", "later", duration=600)
@@ -244,7 +244,7 @@ async def test_what_was_removed_stays_away(server, connect):
 
 
 async def test_everything_answered_is_durable(server, connect):
-    """Killed in the middle of a burst: no answered change is lost."""
+    """A kill in the middle of a burst loses no answered change."""
     client = await connect(server)
     await client.ok("start", "tea", duration=600)
     for number in range(300):
@@ -264,7 +264,7 @@ async def test_everything_answered_is_durable(server, connect):
 
 
 async def test_odd_names_start_list_restart_and_remove(server, connect, tmp_path):
-    """Any name within the rules lives and dies as itself, and stays inside the data folder."""
+    """A timer with any valid name can be used and removed, and its file stays inside the data folder."""
     around = set(tmp_path.iterdir())
     client = await connect(server)
     for name in ODD_NAMES:
@@ -312,7 +312,7 @@ async def test_one_readable_file_a_timer(server, connect):
 
 
 async def test_no_scraps_are_left(server, connect):
-    """After many changes there is nothing in the folder but what was there after the first."""
+    """After many changes the folder has the same files as after the first one."""
     client = await connect(server)
     await client.ok("start", "tea", duration=300)
     before = server.files()

@@ -23,7 +23,7 @@ async def test_each_change_has_a_greater_revision(client, name):
 
 
 async def test_one_counter_for_all_timers(client, name):
-    """No two changes of a server share a revision, whichever timer they are of."""
+    """No two changes of a server share a revision, even of different timers."""
     seen = []
     for number in range(10):
         seen.append((await client.state("start", f"{name} {number % 3}", force=True))["revision"])
@@ -106,7 +106,7 @@ async def test_two_devices_that_press_at_once_do_not_undo_each_other(shared_serv
 
 
 async def test_a_pipelined_change_meets_the_pending_revision(client, name):
-    """Two changes sent together with the same revision: the second one comes too late."""
+    """Of two changes that are sent together with the same revision, the second one comes too late."""
     revision = (await client.state("start", name, duration=60))["revision"]
     for identifier in ("one", "two"):
         await client.send({"id": identifier, "command": "update", "timer": name, "title": identifier,
@@ -171,7 +171,7 @@ async def test_a_change_sent_again_over_a_new_connection_is_made_once(shared_ser
 
 
 async def test_a_lost_answer_leaves_one_change(shared_server, connect, name):
-    """A change whose answer was never read is there once when it is sent again."""
+    """A change whose answer was never read is made once when it is sent again."""
     client = await connect(shared_server)
     await client.ok("start", name, duration=60)
     await client.send({"command": "addRemainingTime", "timer": name, "seconds": 10, "requestId": f"{name} lost"})
@@ -202,7 +202,7 @@ async def test_a_removal_sent_again_succeeds_again(client, name):
 
 
 async def test_a_repeat_after_other_changes_changes_nothing(client, name):
-    """An old request that comes again is answered with the answer of then, and leaves what is now."""
+    """An old request that comes again gets its old answer, and leaves the present state alone."""
     await client.ok("start", name, duration=60)
     paused = await client.state("pause", name, requestId=f"{name} pause")
     resumed = await client.state("resume", name)
@@ -240,7 +240,7 @@ async def test_finish_all_sent_again_finishes_once(server, connect):
 
 
 async def test_the_instant_of_the_press_counts(client, name):
-    """A press of a moment ago counts from then, to the microsecond."""
+    """A recent press counts from its own instant, to the microsecond."""
     await client.calibrate()
     pressed = round(client.now() - client.doubt - 0.3, 6)
 
@@ -260,7 +260,7 @@ async def test_the_instant_of_the_press_counts(client, name):
 
 
 async def test_microseconds_of_an_instant_are_kept(client, name):
-    """`at` comes back as it was, to the last microsecond."""
+    """`at` comes back unchanged, to the last microsecond."""
     await client.calibrate()
     second = int(client.now())
     await client.sleep_until(second + 0.001)
@@ -295,10 +295,10 @@ async def test_a_press_on_a_new_name_is_bounded_too(client, name, age):
 
 @pytest.mark.parametrize("age", [0, 0.5, 1.9])
 async def test_a_press_within_two_seconds_is_taken(client, name, age):
-    """From 2 s ago to now a press is honoured."""
+    """A press from the last 2 s is accepted."""
     await client.calibrate()
     reply, took = {"ok": False}, float("inf")
-    # A request that was on its way for so long that it came too late says nothing.
+    # A request that arrived too late because the machine stood still proves nothing.
     while not reply["ok"] and age + took + 0.01 > 2:
         sent = client.now()
         pressed = round(sent - client.doubt - age, 6)
@@ -310,7 +310,7 @@ async def test_a_press_within_two_seconds_is_taken(client, name, age):
 
 
 async def test_a_press_before_the_last_change_is_refused(client, name):
-    """A press that came before what has happened since is refused; one at its very instant is not."""
+    """A press from before the last change is refused; a press at its very instant is not."""
     await client.calibrate()
     instant = round(client.now() - client.doubt - 0.1, 6)
     await client.ok("start", name, duration=60, at=instant)
@@ -329,7 +329,7 @@ async def test_a_press_of_an_absurd_instant_is_refused(client, name):
 
 
 async def test_a_press_adjusts_from_its_own_instant(client, name):
-    """What is added counts from the press; the end is where it would have been."""
+    """Added time counts from the press, and the end is where it would have been."""
     await client.calibrate()
     await client.subscribe(name, interval=0)
     instant = round(client.now() - client.doubt - 0.1, 6)

@@ -36,7 +36,7 @@ def vectors(name: str) -> list[dict]:
 
 
 def each(name: str):
-    """One test for each row."""
+    """Parameters that run a test once for each row."""
     rows = vectors(name)
     return pytest.mark.parametrize("row", rows, ids=[" ".join(row.values()) for row in rows])
 
@@ -46,14 +46,14 @@ def numbers(row: dict, *names: str) -> list[float]:
 
 
 class HandTurned:
-    """A machine's two clocks, turned by hand."""
+    """A machine's two clocks, which the test sets."""
 
     def __init__(self, monotonic: float = 100.0, ahead: float = 4900.0):
         self.monotonic, self.ahead = monotonic, ahead
         self.clock = Clock(lambda: self.monotonic, lambda: self.monotonic + self.ahead)
 
     def exchange(self, offset: float) -> None:
-        """An exchange that takes no time."""
+        """A clock exchange that takes no time."""
         now = self.monotonic
         self.clock.learn(now, now + offset, now + offset, now)
 

@@ -15,7 +15,7 @@ from test_wall_clock import WallClock
 from timer_server import Server
 
 WITHIN = 30.0
-# By how much a text may be early or late beside the answer that it is compared with.
+# The seconds by which a text may be early or late, compared with the server's answer.
 NEAR = 0.05
 
 
@@ -32,7 +32,7 @@ async def following(server: Server, clock: Clock | None = None):
 
 
 async def settled(client: RuleClient) -> None:
-    """Waits until the client has a full set by a clock that was compared."""
+    """Waits until the client has a full set and a clock that was compared."""
     async with asyncio.timeout(WITHIN):
         while not (client.socket and client.is_subscribed and client.follower.is_complete and client.clock.exchanged):
             await asyncio.sleep(0.01)
@@ -49,7 +49,7 @@ async def come_back(client: RuleClient, server: Server) -> None:
 
 
 def texts(server: Server, name: str) -> set[str]:
-    """The texts that may be shown now, by an answer of the server's own."""
+    """The texts that are right now, by an answer of the server."""
     with urllib.request.urlopen(f"{server.http}/api/timers/{name}", timeout=WITHIN) as answer:
         state = json.load(answer)["timer"]
     return {digits(state["time"] + shift, state["type"]) for shift in (-NEAR, 0, NEAR)}
@@ -133,7 +133,7 @@ async def test_digits_of_a_reader_that_stalls(tmp_path):
     try:
         async with following(server) as client:
             await client.change("start", "tea", duration=600)
-            time.sleep(5)  # nothing is read, and what comes waits
+            time.sleep(5)  # nothing is read, and messages wait
             assert_right(client, server)
             await asyncio.sleep(1)
             assert_right(client, server)

@@ -35,7 +35,7 @@ async def test_a_signal_is_answered_and_shown(client, name, connect, shared_serv
 
 
 async def test_both_are_in_ticks(client, name):
-    """A display that hears ticks alone knows of them."""
+    """A display that only receives ticks gets both with them."""
     await client.ok("start", name, duration=300)
     await client.ok("message", name, text="Wrap up")
     await client.ok("signal", name, signal="blackout")
@@ -47,7 +47,7 @@ async def test_both_are_in_ticks(client, name):
 
 
 async def test_the_press_may_be_told(client, name):
-    """`at` is when it was sent."""
+    """`at` is the instant at which the prompt was sent."""
     started = await client.state("start", name, duration=300)
     at = seconds(started["startDate"])
 
@@ -76,7 +76,7 @@ async def test_a_signal_is_taken_back(client, name):
 
 @pytest.mark.parametrize("command", ["pause", "finish", "reset"])
 async def test_both_outlast_the_run(client, name, command):
-    """They are about the speaker: the end of a run, an idle timer and a new run leave them."""
+    """Both are for the speaker: the end of a run, an idle timer and a new run leave them."""
     await client.ok("start", name, duration=300)
     await client.ok("message", name, text="Wrap up")
     await client.ok("signal", name, signal="blackout")
@@ -89,7 +89,7 @@ async def test_both_outlast_the_run(client, name, command):
 
 
 async def test_an_idle_timer_takes_both(client, name):
-    """Before a run is begun they may be sent."""
+    """Both may be sent before a run begins."""
     await client.ok("start", name, duration=300)
     await client.ok("reset", name)
 
@@ -100,7 +100,7 @@ async def test_an_idle_timer_takes_both(client, name):
 
 
 async def test_removal_forgets_them(client, name):
-    """A timer of the same name begins without."""
+    """A new timer of the same name has neither."""
     await client.ok("start", name)
     await client.ok("message", name, text="Wrap up")
     await client.ok("remove", name)
@@ -112,7 +112,7 @@ async def test_removal_forgets_them(client, name):
     ("message", {"text": "x"}), ("message", {"text": ""}), ("signal", {"signal": "flash"}),
     ("signal", {"signal": "none"})])
 async def test_neither_makes_a_timer(client, name, command, fields):
-    """Without a timer they are refused, and make none."""
+    """Without a timer both are refused, and make none."""
     reply = await client.refused("unknownTimer", command, name, **fields)
 
     assert "timer" not in reply
@@ -120,7 +120,7 @@ async def test_neither_makes_a_timer(client, name, command, fields):
 
 @pytest.mark.parametrize("text", ["é" * 250, "x" * 500, "\n", "\u202e", "<script>alert(1)</script>"])
 async def test_a_text_that_is_taken(client, name, text):
-    """Up to 500 bytes, in lines, it comes back as it was."""
+    """A text of up to 500 bytes, which may have several lines, comes back unchanged."""
     await client.ok("start", name)
 
     assert (await client.state("message", name, text=text))["message"]["text"] == text
@@ -130,7 +130,7 @@ async def test_a_text_that_is_taken(client, name, text):
     "text", ["é" * 250 + "x", "x" * 501, "a\tb", "a\r\nb", "\x00", "\x7f", "\u2028", 5, ["x"], True]
 )
 async def test_a_text_that_is_refused(client, name, text):
-    """Too long, or with control characters, or none: refused, naming the field, and the old one stands."""
+    """A text that is too long, has control characters or is missing is refused by field, and the old one stays."""
     await client.ok("start", name)
     await client.ok("message", name, text="old")
 
@@ -143,7 +143,7 @@ async def test_a_text_that_is_refused(client, name, text):
 
 @pytest.mark.parametrize("kind", ["Flash", "off", "", None, 5])
 async def test_a_signal_that_is_refused(client, name, kind):
-    """Another kind is refused, naming the ones that there are."""
+    """Another kind is refused, naming the valid ones."""
     await client.ok("start", name)
 
     reply = await client.refused("badRequest", "signal", name, signal=kind)
@@ -153,7 +153,7 @@ async def test_a_signal_that_is_refused(client, name, kind):
 
 @pytest.mark.parametrize("command", ["message", "signal"])
 async def test_what_is_missing_is_asked_for(client, name, command):
-    """Neither is guessed."""
+    """A missing field is not guessed."""
     await client.ok("start", name)
 
     reply = await client.refused("badRequest", command, name)
@@ -162,7 +162,7 @@ async def test_what_is_missing_is_asked_for(client, name, command):
 
 
 async def test_an_old_revision_is_refused(client, name):
-    """Two who write at the same time do not overwrite each other unawares."""
+    """Two clients that write at the same time do not overwrite each other unawares."""
     first = await client.state("start", name)
     await client.ok("message", name, text="one", ifRevision=first["revision"])
 
@@ -182,7 +182,7 @@ async def test_a_repeated_request_is_made_once(client, name):
 
 
 async def test_both_survive_a_crash(server, connect):
-    """They are on the disk when they are answered."""
+    """Both are on the disk when they are answered."""
     client = await connect(server)
     await client.ok("start", "stage", duration=300)
     await client.ok("message", "stage", text="Wrap up")
@@ -193,7 +193,7 @@ async def test_both_survive_a_crash(server, connect):
     after = await (await connect(server)).state("get", "stage")
     for member, part in (("message", "text"), ("signal", "kind")):
         assert after[member][part] == before[member][part]
-        # The clock of a server is read anew at its start.
+        # A server reads its clock anew when it starts.
         assert abs(float(after[member]["sentAt"]) - float(before[member]["sentAt"])) < 0.05
 
 
@@ -220,7 +220,7 @@ def test_by_curl(shared_server):
 
 
 async def test_a_text_is_in_no_log(server, connect):
-    """What is said to the speaker is not the log's business."""
+    """Texts to the speaker are not logged."""
     client = await connect(server)
     await client.ok("start", "stage")
     await client.ok("message", "stage", text="between us")

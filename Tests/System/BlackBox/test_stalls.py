@@ -1,4 +1,4 @@
-"""Stalls of the machine: which count, and what they excuse."""
+"""Stalls of the machine: which ones count, and which lateness they excuse."""
 
 from decimal import Decimal as D
 
@@ -9,14 +9,14 @@ from stalls import Stopwatch
 
 
 class Arrival:
-    """A message as far as the judges of a series need it: its instant, and when it came."""
+    """A message as far as the judges of a series need it: its instant, and its arrival."""
 
     def __init__(self, at: float):
         self.at = at
 
 
 class Known:
-    """A stall that a test makes up: so many seconds, at an instant."""
+    """A stall that a test makes up: its instant and its seconds."""
 
     def __init__(self, at: float = 0.0, seconds: float = 0.0):
         self.at, self.seconds = at, seconds
@@ -26,9 +26,9 @@ class Known:
 
 
 def test_while_this_process_stands_still_no_time_passes():
-    """For the stopwatch, that is; the clock on the wall goes on."""
+    """The stopwatch stands still; the wall clock goes on."""
     with Stopwatch() as watch:
-        # One call, in which no other thread of this process gets to run.
+        # During this one call no other thread of this process runs.
         sum(range(20_000_000))
 
     assert watch.all_seconds > 0.1
@@ -36,7 +36,7 @@ def test_while_this_process_stands_still_no_time_passes():
 
 
 def test_a_late_message_is_excused_by_a_stall_in_its_time_alone():
-    """In as far as the stall was as long."""
+    """A stall excuses as much lateness as it lasted."""
     late = [Lateness(0.5, at=100.0)]
 
     Punctuality(Known(99.7, 0.48))(late)
@@ -46,7 +46,7 @@ def test_a_late_message_is_excused_by_a_stall_in_its_time_alone():
 
 
 def test_an_early_message_has_no_excuse():
-    """Whatever the machine did."""
+    """No stall excuses a message that came too early."""
     with pytest.raises(AssertionError, match="before"):
         Punctuality(Known(100.0, 1.0))([Lateness(-0.1, at=100.0)])
 
@@ -56,7 +56,7 @@ def tenths(*numbers: int) -> list[D]:
 
 
 def test_missing_messages_are_excused_by_a_stall_as_long():
-    """The second and the third of a series are missing: 0.2 s, before the fourth came."""
+    """The second and the third message of a series are missing: 0.2 s until the fourth came."""
     arrivals = [Arrival(at) for at in (100.0, 100.3, 100.4)]
     series = tenths(1, 4, 5), tenths(1, 2, 3)
 
@@ -68,7 +68,7 @@ def test_missing_messages_are_excused_by_a_stall_as_long():
 
 @pytest.mark.parametrize("values", [(2, 1, 3), (1, 1, 2), (0, 1, 2)])
 def test_a_wrong_series_has_no_excuse(values):
-    """Out of order, twice, or before the first."""
+    """Messages are out of order, come twice, or come before the first."""
     arrivals = [Arrival(at) for at in (100.0, 100.1, 100.2)]
 
     with pytest.raises(AssertionError, match="instead of") as caught:

@@ -18,7 +18,7 @@ MANY = 24
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory):
-    """One with three loops, in place of the usual one."""
+    """A server with three loops, instead of the usual one."""
     server = Server(tmp_path_factory.mktemp("threads") / "data", "--threads", "3").start()
     yield server
     died = server.process is not None and server.process.poll() is not None
@@ -38,7 +38,7 @@ def http(server, path, method="GET", body=None, headers=None):
 
 
 async def test_each_change_reaches_every_subscriber(shared_server, connect, name):
-    """Whichever loop a change comes by, all hear of it, in the same order."""
+    """All clients receive a change in the same order, whichever loop it arrives on."""
     clients = await crowd(connect, shared_server, timers=[name], interval=0)
     for client in clients:
         await client.snapshot("subscribed")
@@ -68,7 +68,7 @@ async def test_ticks_reach_every_subscriber(shared_server, connect, name):
 
 
 async def test_an_end_reaches_every_subscriber_once(shared_server, connect, name):
-    """A zero crossing is told to the connections of all loops."""
+    """The connections of all loops are sent a zero crossing."""
     clients = await crowd(connect, shared_server, timers=[name], interval=0)
     await clients[0].ok("start", name, duration=0.3)
 
@@ -79,7 +79,7 @@ async def test_an_end_reaches_every_subscriber_once(shared_server, connect, name
 
 
 async def test_replies_come_in_the_order_of_the_requests(shared_server, connect, name):
-    """On every loop, with changes that wait for the disk among them."""
+    """Replies keep their order on every loop, even if some changes wait for the disk."""
     for client in await crowd(connect, shared_server, count=12):
         await client.send({"id": 1, "command": "start", "timer": f"{name} {client.name}", "duration": 60})
         for identifier in range(2, 40):
@@ -91,7 +91,7 @@ async def test_replies_come_in_the_order_of_the_requests(shared_server, connect,
 
 
 async def test_http_is_answered_by_every_loop(shared_server, connect, name):
-    """What one request changes the next one sees, and subscribers too."""
+    """The next request and all subscribers see the change of a request, on whichever loop."""
     path = "/api/timers/" + name.replace(" ", "%20")
     clients = await crowd(connect, shared_server, count=12, timers=[name], interval=0)
     for number in range(12):
@@ -106,7 +106,7 @@ async def test_http_is_answered_by_every_loop(shared_server, connect, name):
 
 
 async def test_the_figures_are_those_of_all_loops(shared_server, connect):
-    """One page of metrics, and the number of loops on it."""
+    """One page of metrics sums up all loops, and has their number."""
     await crowd(connect, shared_server)
 
     # A loop publishes its counts at the end of an iteration, and may still count connections that have just closed.
@@ -157,7 +157,7 @@ async def test_a_removed_token_ends_its_connections_on_every_loop(tmp_path, conn
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_stop_sends_close_frames_to_all(tmp_path, connect, number):
-    """1001 for every connection, and what was answered is there at the next start."""
+    """Every connection gets 1001, and all answered changes are there at the next start."""
     server = Server(tmp_path / "data", "--threads", "3").start()
     try:
         clients = await crowd(connect, server)
@@ -178,7 +178,7 @@ async def test_a_stop_sends_close_frames_to_all(tmp_path, connect, number):
 
 
 async def test_the_bound_of_connections_is_for_all_loops(tmp_path, connect):
-    """One more is closed with 1013, on whichever loop."""
+    """A connection above the limit is closed with 1013, on whichever loop."""
     server = Server(tmp_path / "data", "--threads", "3", "--connections", "6").start()
     try:
         clients = await crowd(connect, server, count=6)
@@ -204,7 +204,7 @@ def test_a_bad_count_is_one_clear_line(tmp_path, count):
 
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_a_port_in_use_is_refused_whoever_has_it(shared_server, tmp_path, threads):
-    """Loops share a port with each other, and with nobody else."""
+    """Loops share a port with each other, and with no other process."""
     done = subprocess.run(
         server_argv(
             "serve", "--port", str(shared_server.port), "--data", str(tmp_path / "data"), "--threads", threads),

@@ -309,7 +309,7 @@ async def test_ticks_do_not_drift(client, name, punctual):
 
 
 async def test_ticks_of_one_instant_reach_everybody_whole(server, connect, punctual):
-    """Five timers that tick together go out together: to who hears all, and to who hears some that lie apart."""
+    """Five timers that tick together are sent together, to a client of all and to a client of some in between."""
     names = ["a", "b", "c", "d", "e"]
     whole, some = await connect(server, name="whole"), await connect(server, name="some")
     chosen = {whole: names, some: ["a", "c", "d"]}

@@ -25,7 +25,7 @@ HOUR = 3600
 
 
 class WallClock:
-    """A wall clock for one process, so many seconds off the real one."""
+    """A wall clock for one process, with an offset from the real one."""
 
     def __init__(self, folder: Path):
         self.file = folder / "wall-clock"

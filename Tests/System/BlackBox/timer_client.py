@@ -1,4 +1,4 @@
-"""One WebSocket connection that keeps all that arrives, in order, and waits with bounds."""
+"""A WebSocket connection that keeps all messages in order, and waits with bounds."""
 
 import asyncio
 import itertools
@@ -13,9 +13,9 @@ from websockets.exceptions import ConnectionClosed
 import wire
 from punctuality import Lateness
 
-# A bound for what comes at once on an idle machine, and late on one that stands still now and then.
+# A bound for messages that come at once on an idle machine, and late when the machine stands still.
 WITHIN = 30.0
-# A round trip by which the server clock is known well, and how many are made in search of one on a busy machine.
+# A round trip that is short enough to compare clocks, and the number of tries to get one on a busy machine.
 GOOD_ENOUGH = 0.004
 SAMPLES_MOST = 50
 
@@ -58,7 +58,7 @@ class Client:
         self.arrivals: list[Arrival] = []
         self.fault: BaseException | None = None
         self.offset: float | None = None
-        # By how much the offset may be wrong, either way.
+        # The possible error of the offset, in either direction.
         self.doubt = 0.0
         self._ids = itertools.count(1)
         self._news = asyncio.Condition()
@@ -91,7 +91,7 @@ class Client:
         return client
 
     async def close(self) -> None:
-        """Ends the connection; a fault seen while reading is raised."""
+        """Ends the connection; an error while reading is raised."""
         await self.socket.close()
         await asyncio.wait_for(asyncio.gather(self._reader, return_exceptions=True), WITHIN)
         self.raise_fault()
@@ -189,7 +189,7 @@ class Client:
         return await self.snapshot("subscribed")
 
     async def drain(self, quiet: float = 0.1, within: float = WITHIN) -> list[Arrival]:
-        """Takes all that came, until the server has been silent for `quiet` seconds."""
+        """Takes all messages, until the server has been silent for `quiet` seconds."""
         end = time.monotonic() + within
         count = -1
         while count != len(self.arrivals):
@@ -200,13 +200,13 @@ class Client:
         return self.take()
 
     async def collect(self, duration: float) -> list[Arrival]:
-        """Takes all that comes within `duration` seconds; for what must *not* come."""
+        """Takes all messages within `duration` seconds, for tests of what must *not* come."""
         await asyncio.sleep(duration)
         self.raise_fault()
         return self.take()
 
     def take(self) -> list[Arrival]:
-        """Takes all that came so far."""
+        """Takes all messages that have come so far."""
         fresh = [arrival for arrival in self.arrivals if not arrival.taken]
         for arrival in fresh:
             arrival.taken = True
@@ -261,7 +261,7 @@ class Client:
         return time.monotonic() + self.offset
 
     def lateness(self, arrival: Arrival, instant) -> Lateness:
-        """How long after an instant of the server clock a message arrived."""
+        """The seconds from an instant of the server clock to a message's arrival."""
         assert self.offset is not None, "calibrate first"
         return Lateness(arrival.at + self.offset - float(instant), arrival.at, self.doubt)
 
@@ -273,7 +273,7 @@ class Client:
     # Inside
 
     def raise_fault(self) -> None:
-        """Raises what was wrong with a message that came, once."""
+        """Raises the error of an invalid message, once."""
         fault, self.fault = self.fault, None
         if fault:
             raise fault
@@ -293,7 +293,7 @@ class Client:
                 await self._keep(arrival)
         except ConnectionClosed:
             pass
-        except Exception as fault:  # Kept, and raised in the test that waits.
+        except Exception as fault:  # kept, and raised in the test that waits
             self.fault = AssertionError(f"{self.name}: {fault}\n{self.tail()}")
         finally:
             self._closed = True

@@ -1,4 +1,4 @@
-"""One real server process: started, killed, stopped and started again on the same port and folder."""
+"""A real server process: started, killed, stopped and started again on the same port and folder."""
 
 import os
 import re

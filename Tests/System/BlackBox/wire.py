@@ -36,7 +36,7 @@ ERROR_CODES = {
     "storageFailed",
     "shuttingDown",
 }
-# These come back as the client wrote them, so the rules for the server's own numbers do not bind them.
+# These come back as the client wrote them, so the rules for the server's own numbers do not hold for them.
 ECHOED = {"reply", "clientTime"}
 
 
@@ -63,7 +63,7 @@ def _unique(pairs):
 
 
 def parse(text: str | bytes) -> dict:
-    """One message of the server as values; fractions are exact decimals."""
+    """A message of the server as values; fractions are exact decimals."""
     message = json.loads(
         text, parse_float=_number, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     assert isinstance(message, dict), f"a message must be one JSON object: {text!r}"
