@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Builds the symbol graphs of the libraries from modules that are built, and holds every public name to a comment.
+"""Builds the symbol graphs of the libraries from built modules, and checks that every public name has a comment.
 
     check_documentation.py FOLDER-OF-MODULES
 
-Ends with 1 when a graph builds with a warning, or when a name of the in-app libraries says nothing of itself.
+Exits with 1 when a graph builds with a warning, or when a name of the in-app libraries has no comment.
 """
 
 import json

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the transport to RFC 6455 by fuzzing clients that are not ours, against the echo program.
+"""Tests the transport against RFC 6455 with two independent fuzzing clients and the echo program.
 
     python3 Tests/System/Conformance/run.py [--suite kosoku|autobahn|all] [--echo PROGRAM] [--python2 PATH]
 
-`kosoku` (PyPI) is the default: the one of the Python that runs this, or one of its own below .build. `autobahn` is the
-Autobahn TestSuite, which needs a Python 2.7 and is installed below .build when it is not there yet. Prints a line of
-counts for each and ends with 0 when no case failed but the ones explained below.
+`kosoku` (PyPI) is the default, from the Python that runs this, or from an environment below .build. `autobahn` is the
+Autobahn TestSuite, which needs a Python 2.7 and is installed below .build when it is missing. Prints a line of counts
+for each suite, and exits with 0 when no case failed except those that are explained below.
 """
 
 import argparse
@@ -25,8 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 WORK = ROOT / ".build" / "conformance"
 REQUIREMENTS = ROOT / "Tests" / "requirements.txt"
-# Framing, pings, reserved bits, opcodes, fragments, UTF-8, closing, sizes, and one more; what is left out is
-# compression (12, 13), which the server does not offer.
+# Framing, pings, reserved bits, opcodes, fragments, UTF-8, closing, sizes, and one more. Compression (12, 13) is left
+# out, since the server does not offer it.
 CASES = ["1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*"]
 # Ten pings in a row, of which libwebsockets answers the first that it reads at once and drops the others: RFC 6455
 # §5.5.3 lets an endpoint answer the latest only, and both suites note that they ask for more than the RFC does. The
@@ -42,7 +42,7 @@ WITHIN = 600
 
 
 class Echo:
-    """The echo program, with the limits lifted that the suites go beyond."""
+    """The echo program, without the limits that the suites exceed."""
 
     def __init__(self, program: Path):
         self.process = subprocess.Popen(
@@ -73,7 +73,7 @@ class Echo:
 
 
 def built_echo() -> Path:
-    """The echo program of this tree, built in release so that the large cases take no time."""
+    """The echo program of this tree, in a release build so that the large cases take little time."""
     command = ["swift", "build", "-c", "release", "--product", "WebSocketEcho"]
     subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
     shown = subprocess.run([*command, "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
@@ -81,7 +81,7 @@ def built_echo() -> Path:
 
 
 def installed_kosoku() -> Path:
-    """The program, in a virtual environment of its own."""
+    """The suite's program, in a virtual environment of its own."""
     folder = WORK / "kosoku"
     if not (folder / "bin" / "kosoku").exists():
         wanted = [line for line in REQUIREMENTS.read_text().split() if line.startswith("kosoku==")]
@@ -97,7 +97,7 @@ def run_kosoku(url: str, reports: Path, _: argparse.Namespace, cases: list[str])
     if not program.exists():
         program = installed_kosoku()
     chosen = [word for case in cases for word in ("-i", case)]
-    # Its exit code says that a case failed; the report says which.
+    # The exit code says that a case failed; the report says which one.
     subprocess.run(
         [program, *chosen, "-o", reports, url], timeout=WITHIN, stdout=subprocess.DEVNULL)
 
@@ -127,14 +127,14 @@ SUITES = {"kosoku": run_kosoku, "autobahn": run_autobahn}
 
 
 def failures(cases: dict) -> list[str]:
-    """The numbers of the cases of a report that failed."""
+    """The numbers of a report's cases that failed."""
     return sorted(
         number for number, case in cases.items()
         if case["behavior"] in {"FAILED", "UNCLEAN"} or case["behaviorClose"] in {"FAILED", "UNCLEAN"})
 
 
 def judge(name: str, reports: Path, again: Callable[[str], bool]) -> bool:
-    """Prints the counts of a report; whether nothing failed that should not, in the end."""
+    """Prints the counts of a report, and returns whether only explained cases failed."""
     agents = json.loads((reports / "index.json").read_text(encoding="utf-8"))
     cases = next(iter(agents.values()))
     counts = collections.Counter(case["behavior"] for case in cases.values())
@@ -154,7 +154,7 @@ def judge(name: str, reports: Path, again: Callable[[str], bool]) -> bool:
 
 
 def passes(name: str, program: Path, options: argparse.Namespace, number: str) -> bool:
-    """Whether one case passes by itself."""
+    """Whether a case passes when it runs alone."""
     reports = WORK / f"{name}-again"
     shutil.rmtree(reports, ignore_errors=True)
     with Echo(program) as echo:

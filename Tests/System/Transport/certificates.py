@@ -9,7 +9,7 @@ def openssl(*arguments):
 
 
 class Certificate:
-    """A certificate for this machine, and its key; signed by itself, or by an authority."""
+    """A certificate for this machine, and its key; signed with that key, or by an authority."""
 
     def __init__(self, folder, name="localhost", authority=None, algorithm="EC"):
         self.path, self.key, self.root = folder / f"{name}.pem", folder / f"{name}.key", folder / f"{name}.pem"
@@ -25,7 +25,7 @@ class Certificate:
             self.path.write_text(self.path.read_text() + authority.path.read_text())
 
     def context(self, **settings):
-        """A client's, that believes this certificate alone."""
+        """A client's context that trusts only this certificate."""
         context = ssl.create_default_context(cafile=self.root)
         for name, value in settings.items():
             setattr(context, name, value)

@@ -20,7 +20,7 @@ import websockets.sync.client
 
 import stalls
 
-# A bound for what comes at once on an idle machine, and late on one that stands still now and then.
+# A bound for messages that come at once on an idle machine, and late when the machine stands still.
 WITHIN = 30
 ECHO = os.environ["TIMERSYNC_ECHO"]
 KEY = base64.b64encode(b"0123456789abcdef").decode()
@@ -52,12 +52,12 @@ class Server:
     is_told = False
 
     def tell(self, signal_number=signal.SIGTERM):
-        """Asks it to end."""
+        """Sends SIGTERM."""
         self.is_told = True
         self.process.send_signal(signal_number)
 
     def stop(self, signal_number=signal.SIGTERM):
-        """Stops it and returns its exit code and last line; a second signal would cut its stop short."""
+        """Stops the server and returns its exit code and last line; a second signal would end it at once."""
         if self.process.poll() is None and not self.is_told:
             self.tell(signal_number)
         code = self.process.wait(2 * WITHIN)
@@ -68,7 +68,7 @@ class Server:
 
     @contextlib.contextmanager
     def standing_still(self):
-        """Nothing of what comes is looked at until the end of the block."""
+        """Stops the process until the end of the block, so that it reads nothing meanwhile."""
         self.process.send_signal(signal.SIGSTOP)
         try:
             eventually(lambda: self._state() == "T")
@@ -89,7 +89,7 @@ class Server:
         return plain
 
     def web_socket(self, receive_buffer=None, more=""):
-        """A raw socket on which the handshake is done."""
+        """A raw socket after its handshake."""
         plain = self.socket(receive_buffer)
         plain.sendall(handshake(more=more))
         assert read_head(plain).startswith(b"HTTP/1.1 101")
@@ -97,7 +97,7 @@ class Server:
 
 
 def connect(url, **options):
-    """A client whose calls wait."""
+    """A client whose calls block."""
     return websockets.sync.client.connect(url, open_timeout=WITHIN, **options)
 
 
@@ -162,8 +162,7 @@ def read_frame(plain):
 
 
 def read_pong(plain):
-    """The payload of the next pong; pings, which come when a machine stood still for a second, are left without
-    answer."""
+    """The payload of the next pong. Pings, which come when a machine stood still for a second, are not answered."""
     opcode, payload = read_frame(plain)
     while opcode == 9:
         opcode, payload = read_frame(plain)
@@ -181,7 +180,7 @@ def read_answer(plain, method="GET"):
 
 
 def counters(server):
-    """The counters of the transport; asked again as long as those who have just left still have their places."""
+    """The counters of the transport, read again while closed connections are still counted."""
     def is_told():
         nonlocal body
         status, _, body = ask(server, "GET /api/counters HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -194,7 +193,7 @@ def counters(server):
 
 
 def eventually(condition, seconds=WITHIN):
-    """Waits until it holds."""
+    """Waits until `condition` holds."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come to hold in time"
@@ -208,7 +207,7 @@ def ask(server, request):
 
 
 def end_of_a_late_reader(serve):
-    """How one ends that wakes in time beside 2 MB that it has not read; `serve` runs an echo server with options."""
+    """The end of a slow reader that begins to read 2 MB in time; `serve` runs an echo server with options."""
     end = None
     while end is None:
         with serve("--unsent-bytes-max", "20000") as server, \
@@ -222,8 +221,8 @@ def end_of_a_late_reader(serve):
 
 
 def end_in_time(server, slow):
-    """How the end is told to a reader that was too slow, and that reads on before it is given up a second later; None
-    when it took us that second."""
+    """The close frame that a slow reader receives when it reads on before the close timeout of a second; None when the
+    machine took that second."""
     eventually(lambda: counters(server).get("slowWebSocket") == 1)
     begun = time.monotonic()
     try:

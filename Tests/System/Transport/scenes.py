@@ -1,4 +1,4 @@
-"""Scenes that are the same for plain and for TLS connections: each gets the open connections that it is about."""
+"""Scenes that are the same for plain and for TLS connections: each gets the open connections that it needs."""
 
 import time
 
@@ -8,7 +8,7 @@ from echo_server import WITHIN, frame, read_answer, read_exactly, read_frame, re
 
 
 def join(slow, quick) -> None:
-    """A slow reader and a quick one get the same broadcasts from here on."""
+    """Joins both readers to the group that gets the broadcasts."""
     slow.sendall(frame(1, b"join"))
     assert read_frame(slow) == (1, b"joined")
     quick.send("join")
@@ -19,7 +19,7 @@ def slow_reader_gets_the_newest(slow, quick, asker) -> None:
     """Ten thousand replaceable frames: the quick reader gets all, the slow one some, and the last."""
     join(slow, quick)
 
-    # In rounds that fit into a socket which has been read empty.
+    # Rounds are so small that they fit into a socket that has been read empty.
     for round_number in range(500):
         asker.send("broadcast:20:1000")
         numbers = [int(quick.recv(timeout=WITHIN).split()[0]) for _ in range(20)]
@@ -44,7 +44,7 @@ def flood(slow, quick) -> None:
 
 
 def connection_ends_within_the_flood(slow) -> None:
-    """What had been sent before can still be read, and then it ends, far from the last frame."""
+    """Data that was sent before can still be read, and then the connection ends, long before the last frame."""
     received = 0
     with pytest.raises((EOFError, OSError)):
         while received < 3_000_000:
@@ -54,7 +54,7 @@ def connection_ends_within_the_flood(slow) -> None:
 
 
 def silent_client_is_dropped(client, watch) -> None:
-    """A ping after a second of silence, and the end after another."""
+    """A ping comes after a second of silence, and the end after another second."""
     assert read_frame(client)[0] == 9
     assert 0.9 < watch.all_seconds and watch.seconds < 1.8
     with pytest.raises((EOFError, OSError)):
@@ -73,7 +73,7 @@ def pongs_are_life(client) -> None:
 
 
 def pings_are_life(client) -> None:
-    """Three times as long as silence may last, in steps that a busy machine may make four times as long."""
+    """Waits three times as long as silence may last, in steps that may take four times as long on a busy machine."""
     for _ in range(12):
         time.sleep(0.25)
         client.sendall(frame(9, b"x"))
@@ -81,7 +81,7 @@ def pings_are_life(client) -> None:
 
 
 def large_answers_are_whole(client, path: str, size: int) -> None:
-    """Two large answers on one connection."""
+    """Two large answers come on one connection."""
     for _ in range(2):
         client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert read_answer(client)[2] == (bytes(range(251)) * 12_000)[:size]

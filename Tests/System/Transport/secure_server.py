@@ -34,11 +34,10 @@ class SecureServer(Server):
 
 
 class SecureClient:
-    """A client whose calls wait.
+    """A client whose calls block.
 
-    The one of `websockets` that does reads in a thread of its own, while another one writes; a session of OpenSSL's is
-    not to be used by two at a time, and one connection in a hundred gets stuck on a busy machine. Here one thread does
-    all.
+    The client of `websockets` reads in a thread of its own while another one writes. A session of OpenSSL allows one
+    thread at a time, and one connection in a hundred gets stuck on a busy machine. Here one thread does all.
     """
 
     loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""Headers that every answer of the transport carries, and what a file's may depend on."""
+"""Headers that every answer of the transport has, and request headers that change the answer for a file."""
 
 import contextlib
 
@@ -36,7 +36,7 @@ class TestAnswers:
             ('If-Match: "a"\r\nIf-None-Match: "page1"', 412), ('If-Match: "page1"\r\nIf-None-Match: "page1"', 304),
             ("If-Modified-Since: Sun, 06 Nov 2094 08:49:37 GMT", 200),
             ("If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT", 200),
-            # RFC 9110 §14.2: a server may ignore Range, and then sends all.
+            # RFC 9110 §14.2: a server may ignore Range, and then sends the whole file.
             ("Range: bytes=0-3", 200), ("Range: bytes=99-", 200), ("Range: nonsense", 200),
             ('Range: bytes=0-3\r\nIf-Range: "page1"', 200), ('Range: bytes=0-3\r\nIf-None-Match: "page1"', 304),
         ])
@@ -49,7 +49,7 @@ class TestAnswers:
                 assert "content-range" not in answer[1] and "accept-ranges" not in answer[1]
                 if status == 200 and method == "GET":
                     assert answer[2] == b"<!doctype html><title>echo</title>"
-            # The next request is where it ought to be.
+            # The next request is read from the right byte.
             plain.sendall(PAGE.encode())
             assert read_answer(plain)[0] == 200
 

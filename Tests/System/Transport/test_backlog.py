@@ -1,4 +1,4 @@
-"""Unsent bytes of clients that do not read: how much it may be, for how long, and for all together."""
+"""Unsent bytes of clients that do not read: the limits for each and for all together, and for how long."""
 
 import contextlib
 import struct
@@ -26,7 +26,7 @@ def serve(request, certificate):
 
 
 def memory(server):
-    """Bytes of the process that are in memory."""
+    """The bytes of the process that are in memory."""
     with open(f"/proc/{server.process.pid}/statm") as statm:
         return int(statm.read().split()[1]) * 4_096
 

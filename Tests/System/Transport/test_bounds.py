@@ -1,4 +1,4 @@
-"""Clients that are too many, too slow or too long for the transport, and that it goes on for everybody else."""
+"""Too many, too slow and too long-winded clients: the transport closes them and serves the others."""
 
 import contextlib
 import resource
@@ -89,7 +89,7 @@ class TestPerAddress:
             for plain in held:
                 plain.setblocking(False)
             eventually(lambda: sum(map(self.is_closed, held)) >= 40 - 3 - 16)
-            # Somebody else is let in; by then all have been looked at.
+            # A client with another address is served; by then all of the first have been looked at.
             with contextlib.closing(socket.create_connection(
                     ("127.0.0.1", server.port), timeout=WITHIN, source_address=("127.0.0.2", 0))) as other:
                 other.sendall(PAGE.encode())
@@ -129,7 +129,7 @@ class TestSlowness:
 
     def test_a_client_that_sends_no_body_after_100_continue_gets_408(self):
         with running("--handshake-seconds", "0.5") as server:
-            # The whole head is there when the server looks for the first time.
+            # The whole head has arrived when the server first reads.
             with server.standing_still():
                 plain = server.socket()
                 plain.sendall(
@@ -202,7 +202,7 @@ class TestRoom:
         with running("--http-connections", "2") as server, contextlib.closing(server.socket()) as first, \
                 contextlib.closing(server.socket()) as second:
             for plain in [first, second]:
-                # They come in one packet: with the answer to the first the second is known to be there.
+                # Both requests are in one packet: the answer to the first shows that the second has arrived.
                 plain.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /api/never HTTP/1.1\r\nHost: x\r\n\r\n")
                 assert read_answer(plain)[0] == 200
             time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""Certificates: what is wrong with them is said, and new ones are taken up without losing a client."""
+"""Certificates: errors in them are reported, and new ones are used without losing a client."""
 
 import contextlib
 import shutil
@@ -50,7 +50,7 @@ class TestCertificate:
         assert words in self.refused(certificate.path, locked)
 
     def test_one_that_may_not_be_read(self, certificate, tmp_path):
-        # A folder has no contents to read, whoever asks; root reads whatever is forbidden to others.
+        # Nobody can read a folder as a file; root can read every file, whatever its mode.
         assert f"{tmp_path}" in self.refused(certificate.path, tmp_path)
 
 
@@ -69,7 +69,7 @@ class TestReload:
             assert self.served(server, old) == "first"
             with server.connect() as ws, contextlib.closing(server.socket()) as kept:
                 shutil.copy(second.path, used.path)
-                # The key does not fit yet: the old pair stays.
+                # The key does not belong to the new certificate yet, so the old pair stays in use.
                 server.process.send_signal(signal.SIGHUP)
                 eventually(lambda: len(self.told(server)) == 1)
                 assert self.served(server, old) == "first"
@@ -101,7 +101,7 @@ class TestReload:
         return False
 
     def test_without_a_certificate_the_signal_does_not_end_it(self):
-        # A process inherits what is ignored: these tests may run under nohup.
+        # A process inherits ignored signals, and these tests may run under nohup.
         before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         server = Server()
         signal.signal(signal.SIGHUP, before)

@@ -1,4 +1,4 @@
-"""A fault has the same close code wherever it stands: in the packet of the handshake, behind good messages, or
+"""A fault has the same close code wherever it occurs: in the packet of the handshake, after valid messages, or
 later."""
 
 import contextlib
@@ -49,7 +49,7 @@ def server(request, plain_server):
 
 
 def code_of_end(plain):
-    """The code of the close frame, behind messages that are discarded; nothing comes after it but the end."""
+    """The code of the close frame, after messages that are discarded; only the end follows it."""
     opcode, body = read_frame(plain)
     while opcode != 8:
         assert (opcode, body) == (1, b"good")

@@ -1,4 +1,4 @@
-"""Several loops on one port: from outside they are one server."""
+"""Several loops on one port look like one server to clients."""
 
 import contextlib
 import shutil
@@ -24,7 +24,7 @@ from echo_server import (
 from secure_server import secure
 from stalls import Stopwatch
 
-# The kernel picks the loop by the client's port: the probability that one of three gets none of 40 is under 1 in 10^6.
+# The kernel picks the loop by the client's port. That one of three loops gets none of 40 has a probability under 10^-6.
 MANY = 40
 THREE = ("--threads", "3")
 
@@ -36,7 +36,7 @@ def say(ws, text):
 
 @contextlib.contextmanager
 def crowd(server, count=MANY, open_one=lambda server: connect(server.url)):
-    """Connections on all three loops, with their loops' numbers."""
+    """Connections to all three loops, with their loops' numbers."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(open_one(server)) for _ in range(count)]
         loops = [say(ws, "loop") for ws in sockets]
@@ -146,7 +146,7 @@ class TestHTTP:
 
 
 def ends_of_ten_beside(count, server):
-    """Opens this many accepted connections; returns how each of ten more ends beside them."""
+    """Opens this many accepted connections, and returns how each of ten more ends."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             ws = stack.enter_context(connect(server.url))
@@ -250,11 +250,11 @@ class TestStop:
     def test_a_second_signal_ends_it_at_once(self):
         server = Server(*THREE, "--drain-seconds", "60")
         with contextlib.ExitStack() as stack:
-            # They do not answer the close frame, and open requests wait for no answer.
+            # The clients do not answer the close frame, and open requests get no answer.
             plains = [stack.enter_context(contextlib.closing(server.web_socket())) for _ in range(MANY)]
             assert len(plains) == MANY
             server.tell()
-            # The first has been taken, so that the second is one of its own.
+            # The first signal has been handled, so the second one is not merged with it.
             assert read_frame(plains[0])[0] == 8
             server.process.send_signal(signal.SIGTERM)
             assert server.process.wait(WITHIN) == 0
@@ -280,7 +280,7 @@ class TestSlowReaders:
                 assert len(slow) == 12
                 quick = sockets[:6]
                 assert {say(ws, "join") for ws in quick} == {"joined"}
-                # In portions that the quick ones have no trouble with, 3 MB in all.
+                # 3 MB in all, in portions that are easy for the quick readers.
                 for portion in range(10):
                     sockets[-1].send("flood:20:16000")
                     for ws in quick:
@@ -299,7 +299,7 @@ class TestTLS:
             shutil.copy(certificate.key, used.key)
 
         def served(server):
-            """The common names that 20 handshakes see."""
+            """The common names of the certificates in 20 handshakes."""
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = False
             context.load_verify_locations(first.path)

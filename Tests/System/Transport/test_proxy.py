@@ -1,4 +1,4 @@
-"""Whose address counts when requests come by way of proxies."""
+"""The client's address for requests that come through proxies."""
 
 import contextlib
 
@@ -8,7 +8,7 @@ from echo_server import WITHIN, ask, closing, connect, counters, running
 
 
 def address(server, *headers):
-    """The address that a request with these headers is taken to come from."""
+    """The address from which the server takes a request with these headers to come."""
     _, _, body = ask(server, "\r\n".join(["GET /api HTTP/1.1", "Host: x", *headers, "", ""]))
     return body.decode().splitlines()[-1]
 
@@ -26,7 +26,7 @@ def server():
     [
         ([], "127.0.0.1"),
         (["X-Forwarded-For: 203.0.113.9"], "203.0.113.9"),
-        # What is left of the first untrusted address is only that client's claim.
+        # Everything to the left of the first untrusted address is only that client's claim.
         (["X-Forwarded-For: 127.0.0.1, 203.0.113.9"], "203.0.113.9"),
         (["X-Forwarded-For: 198.51.100.1, 203.0.113.9, 10.1.2.3"], "203.0.113.9"),
         (["X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 203.0.113.9,10.1.2.3,10.9.9.9"], "203.0.113.9"),
@@ -38,7 +38,7 @@ def server():
         (["X-Forwarded-For: [2001:db8::1]:4711"], "2001:db8::1"),
         (["X-Forwarded-For: ::ffff:203.0.113.9"], "203.0.113.9"),
         (["X-Forwarded-For: 2001:db8::1, fd12::1, ::ffff:10.0.0.1"], "2001:db8::1"),
-        # Where a proxy did not know, no more is to be learnt.
+        # An unknown address ends the search, because nothing to the left of it can be trusted.
         (["X-Forwarded-For: unknown"], "127.0.0.1"),
         (["X-Forwarded-For: 203.0.113.9, unknown, 10.0.0.1"], "10.0.0.1"),
         (["X-Forwarded-For: 203.0.113.9,"], "127.0.0.1"),
@@ -58,7 +58,7 @@ def server():
         (["Forwarded: for=203.0.113.9, proto=http"], "127.0.0.1"),
         (["Forwarded: for=\"203.0.113.9"], "127.0.0.1"),
         (["Forwarded: for=unknown"], "127.0.0.1"),
-        # A proxy that sets the one header passes on the client's value of the other.
+        # A proxy that sets only one of the headers passes on the client's value of the other.
         (["Forwarded: for=198.51.100.1", "X-Forwarded-For: 203.0.113.9"], "203.0.113.9"),
     ])
 def test_the_right_most_stranger_is_the_client(server, headers, expected):
@@ -108,7 +108,7 @@ def test_a_bound_is_the_clients_and_not_the_proxys():
                     ws = stack.enter_context(come(client))
                     ws.send("hi")
                     assert ws.recv(timeout=WITHIN) == "hi"
-            # An IPv6 network counts as one.
+            # An IPv6 network counts as one address.
             for client in ["203.0.113.1", "2001:db8::ffff:1", "2001:db8:0:1:2::"]:
                 with come(client) as ws:
                     assert closing(ws)[0] == 1013

@@ -1,4 +1,4 @@
-"""TLS on the transport's port, talked to by several clients."""
+"""TLS on the transport's port, with several clients."""
 
 import asyncio
 import contextlib
@@ -91,7 +91,7 @@ class TestSecureMessages:
         with contextlib.closing(server.web_socket()) as stream:
             stream.sendall(frame(8, struct.pack("!H", 1000)))
             assert read_frame(stream) == (8, struct.pack("!H", 1000))
-            # A `close_notify`; without one this would raise.
+            # A `close_notify` has come; without one this would raise.
             stream.suppress_ragged_eofs = False
             assert stream.recv(10) == b""
 

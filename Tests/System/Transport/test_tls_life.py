@@ -128,7 +128,7 @@ class TestSecureLife:
             with contextlib.closing(server.web_socket(4_096)) as stream:
                 stream.sendall(frame(1, b"large:220000"))
                 stream.sendall(frame(1, b"close"))
-                # Longer than a close frame's answer is waited for.
+                # Longer than the close timeout.
                 time.sleep(1.5)
                 assert read_frame(stream)[1] == b"x" * 220_000
                 assert read_frame(stream)[0] == 8
@@ -146,7 +146,7 @@ class TestSecureLife:
                             server.web_socket() if number % 2 else server.socket()))
                         if number % 4 == 1:
                             stream.sendall(frame(8, struct.pack("!H", 1000)))
-                    # A client's own descriptor, and both ends of the pair.
+                    # A client's own descriptor, and both ends of the relay's pair.
                     assert len(os.listdir(folder)) <= before + 20 + 2 * 10
                 eventually(lambda: len(os.listdir(folder)) <= before)
 

@@ -1,7 +1,7 @@
-"""The transport, seen from outside: the echo program is run, and talked to by several clients.
+"""The transport, tested from outside: the echo program is run, and several clients talk to it.
 
-TIMERSYNC_ECHO names the program; pytest, websockets and aiohttp are needed. Ports are picked by the
-system, and nothing waits longer than it has to.
+TIMERSYNC_ECHO names the program; pytest, websockets and aiohttp are needed. The system picks the ports, and no test
+waits longer than necessary.
 """
 
 import asyncio
@@ -142,12 +142,12 @@ class TestMessages:
             got = []
             while len(got) < len(texts):
                 got.append(read_frame(plain))
-                # What libwebsockets had read with the first may come at once: 1 KiB of it at most, and as much again.
+                # libwebsockets may have read 1 KiB with the first message, and another 1 KiB may come at once.
                 assert len(got) < 400 or time.monotonic() - began > 0.25
             assert got == [(1, text) for text in texts]
 
     def test_a_paused_connection_delays_no_other(self):
-        # For longer than an answer is waited for.
+        # Longer than any test waits for an answer.
         with running() as server, contextlib.closing(server.web_socket()) as held, connect(server.url) as ws:
             held.sendall(frame(1, b"hold:60000000"))
             ws.send("x")
@@ -162,7 +162,7 @@ class TestMessages:
                 held.sendall(frame(1, b"hold:60000000"))
                 ws.send("broadcast:1:20")
                 assert read_frame(held)[0] == 1
-            # It went while it was held back: that is seen at the stop at the latest.
+            # The client closed while its connection was not read, which the server notices at the stop at the latest.
             server.tell()
 
     def test_a_paused_connection_gets_the_close_frame(self):
@@ -195,7 +195,7 @@ class TestMessages:
             with Stopwatch() as watch:
                 ws.send("wake:600000:500000")
                 assert ws.recv(timeout=WITHIN) == "woken"
-            # By the other way of counting it would be 1.1 s.
+            # Counted from the request for it, the deadline would come after 1.1 s.
             assert 0.6 <= watch.all_seconds and watch.seconds < 1
 
     @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ class TestBroadcast:
             other.send("beside")
             other.recv(timeout=WITHIN)
 
-            # One batch, ten times what the kernel holds: its socket is full in the midst of it.
+            # One batch has ten times what the kernel holds, so the socket is full in the middle of it.
             other.send("weave:100:100000")
             while other.recv(timeout=WITHIN).split()[0] != "100":
                 pass
@@ -288,7 +288,7 @@ class TestBroadcast:
         with running() as server, contextlib.closing(server.web_socket(4_096)) as slow, \
                 connect(server.url) as quick:
             flood(slow, quick)
-            # Its close is not answered, and so it ends a second later.
+            # The client does not answer the close frame, so its connection ends a second later.
             eventually(lambda: counters(server)["webSockets"] == 1)
             connection_ends_within_the_flood(slow)
 
@@ -371,7 +371,7 @@ class TestLife:
             with contextlib.closing(server.web_socket()) as late:
                 server.tell()
                 assert read_frame(late)[0] == 8
-                # Longer than while the server goes on.
+                # Longer than the close timeout.
                 with pytest.raises(subprocess.TimeoutExpired):
                     server.process.wait(1.5)
                 late.sendall(frame(8, struct.pack("!H", 1001)))
@@ -403,7 +403,7 @@ class TestListening:
     def test_loops_can_be_made_and_dropped_one_after_another(self):
         first = Server()
         first.stop()
-        # On one port, so that one that stayed would be in the way of the next.
+        # All loops use one port, so that a loop that is left would be in the way of the next.
         with running("--rehearsals", "5", "--port", str(first.port)) as server:
             with connect(server.url) as ws:
                 ws.send("hi")
@@ -646,7 +646,7 @@ CHUNKED = "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 class TestFraming:
-    """Where one request ends and the next begins: a server that is unsure of it lets one in by the back door."""
+    """The end of each request is unambiguous: a server that is unsure of it is open to request smuggling."""
 
     def test_a_request_may_come_byte_by_byte(self, server):
         with contextlib.closing(server.socket()) as plain:
@@ -730,24 +730,24 @@ class TestFraming:
     @pytest.mark.parametrize(
         "text",
         [
-            # RFC 9112 §5.1: no white space before the colon.
+            # RFC 9112 §5.1: no white space is allowed before the colon.
             "GET / HTTP/1.1\r\nHost: x\r\nX : y\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX Y: z\r\n\r\n",
             "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length : 3\r\n\r\nabc",
             "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
-            # RFC 9112 §2.2: a carriage return alone ends nothing.
+            # RFC 9112 §2.2: a carriage return alone ends no line.
             "GET / HTTP/1.1\r\nHost: x\r\n\rGET /api HTTP/1.1\r\nHost: x\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: x\rX: y\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX:\rY: z\r\n\r\n",
             CHUNKED + "3\rxabc\r\n0\r\n\r\n", CHUNKED + "3\r\nabcxy0\r\n\r\n", CHUNKED + "3\r\nabcd\r\n0\r\n\r\n",
             CHUNKED + "\r\n0\r\n\r\n", CHUNKED + "-1\r\n\r\n", CHUNKED + "0x1\r\na\r\n0\r\n\r\n",
             CHUNKED + "ffffffffffffffffff\r\n",
-            # RFC 9112 §6.3: two lengths are none.
+            # RFC 9112 §6.3: a message with two lengths is invalid.
             "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
             "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\na",
             "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n 2\r\n\r\na",
             "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",
             "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n",
             "POST /api HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            # Bytes that mean nothing good.
+            # Bytes that are valid nowhere in a request.
             "GET / HTTP/1.1\r\nHost: x\r\nOrigin: \x01\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nOrigin: a\0\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\"a\": y\r\n\r\n",
             "GET /a\tb HTTP/1.1\r\nHost: x\r\n\r\n", "GET /é HTTP/1.1\r\nHost: x\r\n\r\n",
