@@ -134,7 +134,7 @@ import Testing
     try await container.start(now: start, type: .stopwatch)
     let clock = ContinuousClock()
 
-    // By the middle one of fifty parts: other tests run beside this one, on a machine that may be busy.
+    // The median of fifty parts: other tests run beside this one, on a machine that may be busy.
     var parts: [Duration] = []
     for part in 0..<50 {
       parts.append(
@@ -298,7 +298,7 @@ import Testing
   func `lose nothing`(_ source: String) async throws {
     let place = Place()
     let container = place.container(source)
-    // Of one place, where it has one, another container may be at work too.
+    // Another container may use the same stored place at the same time, where there is one.
     let other = source == "memory" ? container : place.container(source)
     for round in 1...20 {
       let id = "\(round)"

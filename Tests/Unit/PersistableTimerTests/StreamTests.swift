@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistableTimer
 
-/// Everything that a stream has told so far.
+/// All states that a stream has delivered so far.
 private final class Heard: Sendable {
   private let states = Mutex<[TimerState]>([])
   private let isOver = Mutex(false)
@@ -23,7 +23,7 @@ private final class Heard: Sendable {
   func cancel() { task.withLock { $0?.cancel() } }
 }
 
-/// Waits up to half a minute for something to be so.
+/// Waits up to half a minute for a condition.
 private func eventually(_ condition: () -> Bool) async throws -> Bool {
   for _ in 0..<3000 {
     if condition() { return true }
@@ -32,7 +32,7 @@ private func eventually(_ condition: () -> Bool) async throws -> Bool {
   return condition()
 }
 
-/// By how many seconds the end of each of some sleeps is late.
+/// The seconds by which the end of each of some sleeps is late.
 private func latenessOfSleeps(count: Int, seconds: Double) async throws -> [Double] {
   var lateness: [Double] = []
   for _ in 0..<count {
@@ -156,8 +156,8 @@ extension [Double] {
     try await timer.start(type: .timer(duration: 100.1))
 
     #expect(try await eventually { heard.all.count >= 14 })
-    // How long after the quarter each came, an early one as late by nearly as much. A busy machine makes some late,
-    // as it does whoever else sleeps.
+    // How long after its quarter each state came; an early state counts as late by nearly as much. On a busy machine
+    // some are late, as every program is that sleeps.
     let lateness = heard.all.dropFirst().map { state in
       let quarters = (state.time * 4).rounded(.up) / 4
       return quarters - state.time
@@ -247,7 +247,7 @@ extension [Double] {
     let ends = Heard(timer.countdownEnded)
     try await timer.start(type: .timer(duration: 10))
 
-    // The zero is found although the clock jumps over it.
+    // The stream finds the zero although the clock jumps over it.
     clock.advance(11)
     #expect(try await eventually { ends.all.count == 1 })
     try await timer.addRemainingTime(5)

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A clock that stands until a test moves it.
+/// A clock that stands still until a test moves it.
 final class TestClock: Sendable {
   private let time: Mutex<Date>
 
@@ -20,7 +20,7 @@ extension Date {
   static func + (date: Date, seconds: Double) -> Date { date.addingTimeInterval(seconds) }
 }
 
-/// A folder's URL of a test's own, gone with this.
+/// The URL of a folder for one test, which is removed with this.
 final class TestFolder: Sendable {
   let url = FileManager.default.temporaryDirectory
     .appendingPathComponent("timersync-\(UUID().uuidString)", isDirectory: true)
@@ -28,7 +28,7 @@ final class TestFolder: Sendable {
   deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-/// Defaults of a test's own, gone with this.
+/// Defaults for one test, which are removed with this.
 final class TestDefaults {
   let defaults: UserDefaults
   private let suite = "timersync-\(UUID().uuidString)"

@@ -1,7 +1,7 @@
 import Testing
 import TimerCore
 
-/// One timer on a bench: commands go in at an instant that the test moves.
+/// A timer on a bench: commands go in at an instant that the test moves.
 struct TimerBench {
   let id: TimerID
   var timer: SharedTimer?
@@ -26,7 +26,7 @@ struct TimerBench {
     timer = try SharedTimer.applying(change, to: timer, id: id, now: now)
   }
 
-  /// Lets the zero that is due happen, and tells when it was.
+  /// Makes the crossing of zero that is due, and returns its instant.
   @discardableResult
   mutating func crossZero() -> Instant? {
     guard let crossing = timer?.crossingZero(at: now) else { return nil }
@@ -34,7 +34,7 @@ struct TimerBench {
     return crossing.at
   }
 
-  /// When the timer ticks from now on until `length` from now, and what it shows then.
+  /// The times that the timer shows at its ticks within `length` from now.
   func ticks(every interval: Seconds, for length: Seconds) -> [Seconds] {
     guard let timer else { return [] }
     var shown: [Seconds] = []

@@ -16,13 +16,13 @@ import TimerCore
   static let rows = Command.allCases.flatMap { command in
     command.fields.map { Row(command: command, field: $0) }
   }
-  /// Those of changes, beside the key, which is no part of what they change, and a `timer` that can only be `*`.
+  /// The rows of changes, without the key, which changes nothing, and without a `timer` that can only be `*`.
   static let changes = rows.filter {
     $0.command.isChange && $0.field != .requestId
       && !($0.command == .finishAll && $0.field == .timer)
   }
 
-  /// The fields that a command does not go without; an update has one setting at least.
+  /// The fields that a command needs; an update needs at least one setting.
   private func needed(by command: Command) -> [RequestField: String] {
     let needed: [RequestField: String] = [
       .seconds: "1", .text: "old", .signal: "none", .token: "old",
@@ -31,7 +31,7 @@ import TimerCore
     return needed.filter { command.fields.contains($0.key) }
   }
 
-  /// A field's value that differs from what it is when left out, and from `needed`; as in a URL.
+  /// A field's value, as in a URL, that differs from its default and from `needed`.
   private func value(of row: Row) -> String {
     switch (row.field.name, row.field.kind) {
     case ("timer", _) where row.command == .finishAll: "*"
@@ -55,7 +55,7 @@ import TimerCore
     }
   }
 
-  /// The needed fields, and the row's own in place of one of them.
+  /// The needed fields, with the row's own field in place of the needed one.
   private func fields(_ row: Row) -> [RequestField: String] {
     needed(by: row.command).merging([row.field: value(of: row)]) { _, own in own }
   }

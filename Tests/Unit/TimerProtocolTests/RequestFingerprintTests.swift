@@ -7,7 +7,7 @@ import Testing
     try ClientMessage(Array(json.utf8)).request.fingerprint?.value
   }
 
-  /// Each of them asks for something else.
+  /// Requests of which each asks for something else.
   private static let changes = [
     #"{"command":"start"}"#,
     #"{"command":"start","timer":"é"}"#,

@@ -22,7 +22,7 @@ func request(_ json: String) throws(MalformedMessage) -> ClientRequest {
   try read(json).request
 }
 
-/// Why a text message is refused; nil when it isn't.
+/// The reason why a text message is refused; nil when it isn't.
 func refusal(of json: [UInt8]) -> ErrorReply? {
   do throws(MalformedMessage) {
     _ = try ClientMessage(json)

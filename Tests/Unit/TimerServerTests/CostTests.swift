@@ -462,7 +462,7 @@ import WebSocketTransport
     workQueue.spend(0.006, at: 0)
     workQueue.endWork(at: 0.05)
 
-    // 10 ms were there, and 50 ms were taken.
+    // The budget had 10 ms, and 50 ms were charged.
     #expect(workQueue.next == 0.130002)
     #expect(workQueue.popNext(at: 0.13) == nil)
     #expect(workQueue.popNext(at: 0.130002) == 1)

@@ -13,7 +13,7 @@ struct HubBench {
   private(set) var hub: Hub
   private(set) var now: Instant
   private(set) var isStopped = false
-  /// When the hub asked to be woken.
+  /// The instant at which the hub asked to be woken.
   private(set) var wakeAt: Instant?
   /// The lines about errors in the log.
   private(set) var errorsLogged: [String] = []
@@ -21,17 +21,17 @@ struct HubBench {
   private(set) var logged: [String] = []
   /// The refusals that the log gets.
   private(set) var refusals: [RefusalReason] = []
-  /// How the hub ended connections.
+  /// The codes with which the hub closed connections.
   private(set) var closeCodes: [ConnectionID: CloseCode] = [:]
   /// Connections that are not to be read.
   private(set) var pausedConnections: Set<ConnectionID> = []
   private(set) var responses: [HTTPRequestID: HTTPResponse] = [:]
   /// Writes that the disk has not reported yet.
   private(set) var pendingWrites: [StoredChange] = []
-  /// What is stored.
+  /// The stored timers.
   private var stored: MemoryTimers
 
-  /// Each revision that ever was on the disk.
+  /// Each revision that was ever on the disk.
   private(set) var durableRevisions: Set<Int> = []
 
   private let clock: ClockAnchor
@@ -80,7 +80,7 @@ struct HubBench {
     return HubBench(options, ClockAnchor(start: reading), MemoryTimers())
   }
 
-  /// Another server that starts a while later with what is on the disk; what was pending is lost.
+  /// Starts another server a while later with the records on the disk; pending changes are lost.
   func restarted(
     after wait: Seconds = 3, wallClockSteppedBy step: Seconds = 0, onAnotherBoot: Bool = false
   ) -> HubBench {
@@ -116,7 +116,7 @@ extension HubBench {
     carryOut(turn.actions)
   }
 
-  /// A new connection; what it is greeted with is there to be heard.
+  /// A new connection, whose first messages can still be taken.
   mutating func connect(_ query: [QueryItem] = []) -> ConnectionID {
     connect(Handshake(query: query))
   }
@@ -128,7 +128,7 @@ extension HubBench {
     return connection
   }
 
-  /// A new connection that hears all changes of one timer, or of all, from here on.
+  /// A new connection that is sent all changes of one timer, or of all, from here on.
   mutating func subscriber(to timer: String = "tea", every interval: String = "0") -> ConnectionID {
     let connection = connect([QueryItem("timer", timer), QueryItem("interval", interval)])
     _ = heard(by: connection)
@@ -140,12 +140,12 @@ extension HubBench {
     handle(.transport(.closed(connection)))
   }
 
-  /// Somebody sets the wall clock, and the server has seen it.
+  /// Somebody sets the wall clock, and the server has noticed it.
   mutating func setWallClock(ahead offset: Seconds) {
     handle(.wallOffset(offset))
   }
 
-  /// The data folder can't be written to from here on, or can again.
+  /// From here on the data folder can't be written to, or can be again.
   mutating func trouble(_ reason: String?) {
     hub.storageTrouble = reason
     handle(.wake)
@@ -160,7 +160,7 @@ extension HubBench {
     handle(.transport(.received(connection, Array(json.utf8))))
   }
 
-  /// Sends a message from a connection of its own, and stores what comes of it; the reply.
+  /// Sends a message from a connection of its own, stores the changes that follow, and returns the reply.
   @discardableResult
   mutating func ask(_ json: String) -> Message {
     let connection = connect()
@@ -186,7 +186,7 @@ extension HubBench {
     return id
   }
 
-  /// An HTTP request, and what it is answered once all is stored.
+  /// Sends an HTTP request, stores all changes, and returns the response.
   mutating func http(
     _ method: String, _ path: String, query: [QueryItem] = [], headers: [String: String] = [:],
     body: String = "", from address: String = "127.0.0.1"
@@ -206,7 +206,7 @@ extension HubBench {
     while !pendingWrites.isEmpty { store(first: pendingWrites.count) }
   }
 
-  /// The first of the pending writes become durable, but for what builds on one that failed.
+  /// The first of the pending writes become durable, except those that are based on a failed one.
   mutating func store(first count: Int) {
     report(count, failing: false)
   }
@@ -221,7 +221,7 @@ extension HubBench {
     report(count, failing: true)
   }
 
-  /// The files are as a server wrote them that did not keep the wall clock.
+  /// Makes the files those of an older server, which did not keep the wall clock.
   mutating func forgetWallClocks() {
     stored.records = records.mapValues { record in
       var record = record
@@ -248,7 +248,7 @@ extension HubBench {
     handle(.store(.external([.damaged(fault)])))
   }
 
-  /// The files are as a server wrote them that did not keep what named changes asked for.
+  /// Makes the files those of an older server, which did not keep the requests of named changes.
   mutating func forgetFingerprints() {
     stored.records = records.mapValues { record in
       var record = record
@@ -299,7 +299,7 @@ extension HubBench {
     now = end
   }
 
-  /// When something is due beside the look at the wall clock.
+  /// The instant of the next deadline, except that of the wall clock's check.
   var nextDue: Instant? {
     var deadlines = hub.deadlines
     deadlines.remove(.wallClock)
@@ -313,27 +313,27 @@ extension HubBench {
     handle(.wake)
   }
 
-  /// Says that the last event took so long to handle.
+  /// Sets the time that the last event took to handle.
   mutating func work(_ length: Seconds) {
     now = now + length
     hub.endWork(at: now)
   }
 
-  /// Time passes, and nobody has noticed yet.
+  /// Time passes, and the hub is not woken.
   mutating func wait(_ length: Seconds) {
     now = now + length
   }
 }
 
-// MARK: - What came out
+// MARK: - Output
 
 extension HubBench {
-  /// Takes what a connection was sent since the last time, in short: see `Message.description`.
+  /// Takes the messages to a connection since the last call, in short: see `Message.description`.
   mutating func heard(by connection: ConnectionID) -> [String] {
     messages(to: connection).map(\.description)
   }
 
-  /// Takes what a connection was sent since the last time.
+  /// Takes the messages to a connection since the last call.
   mutating func messages(to connection: ConnectionID) -> [Message] {
     frames.removeValue(forKey: connection) ?? []
   }

@@ -5,7 +5,7 @@ import WebSocketTransport
 @Suite struct `Laps of a shared stopwatch` {
   private func laps(_ state: Message?) -> [Double]? { state?["laps"] as? [Double] }
 
-  /// A stopwatch with two laps, and one who hears its changes and each of its seconds.
+  /// A stopwatch with two laps, and a subscriber to its changes and to a tick each second.
   private func bench() -> (bench: HubBench, subscriber: ConnectionID) {
     var bench = HubBench.make()
     bench.ask(#"{"command":"start","timer":"run"}"#)

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `says how many were lost as soon as one comes through`() throws {
-    // One that may only be read takes nothing.
+    // A file that may only be read accepts no line.
     let file = FileManager.default.temporaryDirectory.path + "/log-" + UUID().uuidString
     #expect(FileManager.default.createFile(atPath: file, contents: nil))
     defer { try? FileManager.default.removeItem(atPath: file) }

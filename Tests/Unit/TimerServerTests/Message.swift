@@ -1,6 +1,6 @@
 import Foundation
 
-/// One message of the server, as a client reads it.
+/// A message of the server, as a client reads it.
 struct Message: CustomStringConvertible {
   private let object: [String: Any]
   /// The key of a message that a newer one may replace.
@@ -42,7 +42,7 @@ struct Message: CustomStringConvertible {
   var time: Double? { number("time") }
   var status: String? { text("status") }
 
-  /// In short: `hello`, `ok 1`, `outOfRange 2`, `tick tea 4`, `removed tea`.
+  /// A short form: `hello`, `ok 1`, `outOfRange 2`, `tick tea 4`, `removed tea`.
   var description: String {
     if isReply {
       let tag = object["reply"] is NSNull ? "null" : "\(object["reply"] ?? "")"

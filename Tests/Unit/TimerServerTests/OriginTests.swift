@@ -41,7 +41,7 @@ import WebSocketTransport
   func `is nothing that browsers don't send`(_ text: String) {
     let origin = Origin(text)
 
-    // An empty port is as good as none (RFC 3986 §3.2.3), and so are two dots as a name that nobody has.
+    // An empty port counts as none (RFC 3986 §3.2.3), and two dots are a name that no host has.
     let isHarmless = ["https://show.example:", "https://a.."].contains(text)
     #expect(origin == nil || isHarmless)
   }

@@ -6,7 +6,7 @@ import WebSocketTransport
 @testable import TimerStorage
 
 @Suite struct `A change that another server's has overtaken` {
-  /// Two servers that both know a countdown from 300 s, and a client of each.
+  /// Two servers that both know a countdown from 300 s, and a client of each server.
   private func running() -> (cluster: ServerCluster, clients: [ConnectionID]) {
     var cluster = ServerCluster()
     let clients = [cluster.connect(to: 0), cluster.connect(to: 1)]

@@ -67,7 +67,7 @@ import WebSocketTransport
     bench.jump(29.5)
     let client = bench.subscriber(to: "tea", every: "1")
     bench.jump(0.5)
-    // A thousand crossings fell due by now, and one tick.
+    // A thousand crossings and one tick are due by now.
     #expect(bench.heard(by: client).count { $0.hasPrefix("tick") } == 1)
     #expect(bench.pendingWrites.count < 200)
 

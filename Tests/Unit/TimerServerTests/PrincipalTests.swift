@@ -169,7 +169,7 @@ import WebSocketTransport
     var bench = HubBench.withTokens()
     let client = bench.connect(token: "cook")
     _ = bench.heard(by: client)
-    // It may change the kitchen, and not see the stage.
+    // This token may change the kitchen's timer, and may not see the stage's.
     bench.send(#"{"id":0,"command":"pause","timer":"kitchen"}"#, from: client)
     let timer = command == "list" ? "" : #","timer":"stage""#
     bench.send(#"{"id":1,"command":"\#(command)"\#(timer)}"#, from: client)

@@ -7,7 +7,7 @@ import WebSocketTransport
 @testable import TimerServer
 @testable import TimerStorage
 
-/// What clients of several servers do at random, over a store that refuses now and then.
+/// Clients of several servers that send random requests, over a store that refuses now and then.
 private struct ClusterCrowd {
   var cluster: ServerCluster
   var random: SeededGenerator
@@ -16,7 +16,7 @@ private struct ClusterCrowd {
   var requests: [String: String] = [:]
   /// The keys of requests that some server has answered with success.
   var accepted: Set<String> = []
-  /// What each server has shown of each crossing of zero.
+  /// For each server, the ends of crossings that it has shown.
   var endsShown: [[String]]
   /// The last revision that each server has shown, and those that came after a higher one.
   var lastShown: [Int]
@@ -132,7 +132,7 @@ private struct ClusterCrowd {
 // MARK: - One server as the model
 
 extension ClusterCrowd {
-  /// What is wrong with the history if one server is to have made it; nil: nothing.
+  /// The reason why one server can't have made the history; nil when one can.
   func faultOfHistory() -> String? {
     var model: [TimerID: SharedTimer] = [:]
     var last = 0
@@ -164,7 +164,7 @@ extension ClusterCrowd {
     else { return false }
     var asked = TimerChange(.finish(resetTime: false))
     if case .change(id, let command, _) = message.request { asked = command }
-    // It was made at one of these instants.
+    // The change was made at one of these instants.
     return [after?.changedAt, after?.runChangedAt, before?.changedAt].contains { instant in
       guard let instant else { return false }
       let next = Result {
@@ -175,7 +175,7 @@ extension ClusterCrowd {
     }
   }
 
-  /// How often each request was made.
+  /// The number of times that each request was made.
   var timesMade: [String: Int] {
     cluster.history.reduce(into: [:]) { counts, change in
       if let key = change.request?.requestId { counts[key, default: 0] += 1 }
@@ -209,9 +209,9 @@ extension ClusterCrowd {
 
     // Each request is answered once, in order.
     #expect(crowd.clients.map(\.answered) == crowd.clients.map(\.sent))
-    // Nothing waits for ever.
+    // No change waits for ever.
     #expect(crowd.cluster.servers.allSatisfy { $0.bench.hub.timerTable.pending.last == nil })
-    // What was answered with success was made once, and nothing else was.
+    // Each request that was answered with success was made once, and no other request was made.
     #expect(crowd.timesMade == Dictionary(uniqueKeysWithValues: crowd.accepted.map { ($0, 1) }))
     // The history is one that a single server could have made.
     #expect(crowd.faultOfHistory() == nil)

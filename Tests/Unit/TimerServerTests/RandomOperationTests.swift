@@ -7,7 +7,7 @@ import WebSocketTransport
 private struct Crowd {
   var bench = HubBench.make()
   var random: SeededGenerator
-  /// The ids that each client has sent, and what it was answered.
+  /// The ids that each client has sent, and the replies that it got.
   var clients: [(id: ConnectionID, sent: [String], answered: [String])] = []
   let subscriber: ConnectionID
   /// The last state of each timer that the subscriber was sent; nil: removed.

@@ -6,10 +6,10 @@ import WebSocketTransport
 @testable import TimerStorage
 
 extension HubBench {
-  /// How far a client has followed this server by what it was sent.
+  /// The query value for a client that has followed this server up to a revision.
   fileprivate func point(_ revision: Int) -> String { "\(Self.history):\(revision)" }
 
-  /// A client that comes back and says how far it had followed the server.
+  /// A client that comes back and sends the point up to which it had followed the server.
   fileprivate mutating func returning(since: String, to timer: String = "tea") -> ConnectionID {
     connect([
       QueryItem("timer", timer), QueryItem("interval", "0"), QueryItem("since", since),
@@ -347,7 +347,7 @@ extension HubBench {
 }
 
 extension HubBench {
-  /// A new connection that hears changes of all, with what it is sent at once.
+  /// A new connection that is sent changes of all timers; its first messages are left to be taken.
   fileprivate mutating func subscriberHearingAll() -> ConnectionID {
     connect([QueryItem("timer", "*"), QueryItem("interval", "0")])
   }

@@ -112,7 +112,7 @@ import WebSocketTransport
 
     let reply = bench.ask(#"{"command":"finishAll","requestId":"r"}"#, token: "cook")
 
-    // All are finished by then, and only the token that sent the request gets its result.
+    // All timers are finished by then, and only the token that sent the request gets its result.
     #expect(reply.isOK == true)
     #expect(reply.timers.isEmpty)
   }

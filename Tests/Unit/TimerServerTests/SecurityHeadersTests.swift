@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `let the page be installed, and speak to its own server in older browsers too`() {
-    // Safari before 15.4 does not hold `ws:` for the page's own origin, so it is named.
+    // Safari before 15.4 does not count `ws:` as the page's own origin, so the policy names it.
     for part in [
       "manifest-src 'self'", "worker-src 'self'", "connect-src 'self' ws: wss:",
       "img-src 'self' data:",

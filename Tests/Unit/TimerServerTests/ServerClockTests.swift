@@ -7,7 +7,7 @@ import TimerCore
 private final class Machine {
   var boot: Seconds = 5_000
   var wall: WallTime = 1_764_480_000
-  /// How long it does something else before it reads the boot time again.
+  /// The time that the machine takes for other work before it reads the boot time again.
   var hold: Seconds = 0
 
   func wait(_ length: Seconds) {

@@ -7,13 +7,13 @@ import WebSocketTransport
 @testable import TimerServer
 @testable import TimerStorage
 
-/// Several servers over one store, all on one clock. Each step is made when a test says so: what a server submits is
-/// committed by `commit`, and it learns of that by `deliver`.
+/// Several servers over one store, all on one clock. Each step is made when a test says so: `commit` stores what a
+/// server has submitted, and `deliver` reports that to the server.
 struct ServerCluster {
   let space = MemoryStore.Space(isShared: true)
   private(set) var servers: [Server]
 
-  /// One server of them.
+  /// A server of the cluster, with its store and its subscriber.
   struct Server {
     var bench: HubBench
     let store: MemoryStore
@@ -22,7 +22,7 @@ struct ServerCluster {
     let subscriber: ConnectionID
   }
 
-  /// What a store has told a server that has not handled it yet.
+  /// The events that a store has reported and its server has not handled yet.
   final class Inbox: Sendable {
     private let events = Mutex<[StoreEvent]>([])
 
@@ -49,7 +49,7 @@ struct ServerCluster {
 
   /// The changes of all servers in their order.
   var history: [RemoteChange] { space.timers.withLock { $0.history } }
-  /// What is stored.
+  /// The stored records.
   var records: [TimerID: TimerRecord] { space.timers.withLock { $0.records } }
 
   // MARK: Steps
@@ -77,14 +77,14 @@ struct ServerCluster {
     act(on: server) { $0.handle(.wake) }
   }
 
-  /// The store is done with the first of a server's changes, and the server does not know it yet.
+  /// The store commits the first of a server's changes, and has not reported it yet.
   mutating func commit(_ server: Int, first count: Int = .max, failing: Bool = false) {
     servers[server].store.commit(
       first: count, trouble: failing ? StorageTrouble(HubBench.diskFull) : nil)
     servers[server].backlog.append(servers[server].inbox.drain())
   }
 
-  /// The server learns what the store has done for it and for others.
+  /// The server is handed the store's reports, and the changes by other servers.
   mutating func deliver(_ server: Int, first count: Int = .max) {
     var left = count
     while left > 0, let event = servers[server].backlog.popFirst() {
@@ -98,7 +98,7 @@ struct ServerCluster {
     deliver(server)
   }
 
-  /// Everything comes to an end.
+  /// All pending changes are stored and reported.
   mutating func settle() {
     for _ in 0..<50 {
       for server in servers.indices {
@@ -106,7 +106,7 @@ struct ServerCluster {
         exchange(server)
       }
       if servers.allSatisfy({ $0.bench.hub.timerTable.pending.last == nil }) {
-        // The last changes reach the others, too.
+        // The last changes are reported to the other servers, too.
         for server in servers.indices { exchange(server) }
         return
       }
@@ -118,7 +118,7 @@ struct ServerCluster {
     servers[server].store.submit(servers[server].bench.takeChanges())
   }
 
-  // MARK: What came of it
+  // MARK: Output
 
   mutating func heard(by connection: ConnectionID, of server: Int) -> [String] {
     servers[server].bench.heard(by: connection)
@@ -128,7 +128,7 @@ struct ServerCluster {
     servers[server].bench.messages(to: connection)
   }
 
-  /// What a server shows to everybody.
+  /// The messages that a server sends to its subscriber.
   mutating func shown(by server: Int) -> [Message] {
     servers[server].bench.messages(to: servers[server].subscriber)
   }

@@ -139,7 +139,7 @@ import WebSocketTransport
 }
 
 @Suite struct `Another data folder in place of the one before` {
-  /// A hub with two timers, what the folder of another time holds, and somebody who looks on.
+  /// A hub with two timers, the contents of a folder with another history, and a subscriber.
   private func restored() throws -> (
     bench: HubBench, contents: TimerFolder.Contents, subscriber: ConnectionID
   ) {

@@ -8,7 +8,7 @@ import TimerStorage
     .reported(tickets.map { StoreReport(ticket: $0, outcome: .made) })
   }
 
-  /// The tickets of each piece; an empty one for what is no report.
+  /// The tickets of each piece; empty for an event that is no report.
   private func pieces(_ backlog: inout StoreBacklog) -> [[UInt64]] {
     var pieces: [[UInt64]] = []
     while let note = backlog.popFirst() {

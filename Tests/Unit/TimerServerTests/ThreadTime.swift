@@ -1,8 +1,8 @@
 import Foundation
 
-/// The processor time of this thread, whoever else keeps the machine busy.
+/// The processor time of this thread, without that of other threads and programs.
 enum ThreadTime {
-  /// The least that something takes of a few tries.
+  /// The least time that a piece of work takes in several tries.
   static func least(_ work: () -> Void) -> Duration {
     (0..<20).map { _ in of(work) }.min() ?? .zero
   }

@@ -29,7 +29,7 @@ import WebSocketTransport
     var bench = HubBench.make()
     let connection = bench.connect()
 
-    // Something beside the place of the file changed, and there is no file still.
+    // Another file in the folder changed, and the file of tokens is still missing.
     bench.handle(.tokens(nil))
 
     #expect(bench.closeCodes == [:])

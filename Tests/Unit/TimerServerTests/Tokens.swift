@@ -47,7 +47,7 @@ extension HubBench {
     return bench
   }
 
-  /// With a token that has the permission.
+  /// Starts a timer, with a token that has the permission.
   mutating func start(_ timer: String, _ duration: Int = 300) {
     let tokens = hub.tokens?.tokens ?? []
     keep(tokens + [.make("starter")])
@@ -63,7 +63,7 @@ extension HubBench {
     connect([QueryItem("token", Token.secret(name))] + query)
   }
 
-  /// Asks with a token; the reply in short.
+  /// Sends a request with a token, and returns the reply in short.
   mutating func ask(_ json: String, token name: String) -> Message {
     let connection = connect(token: name)
     send(json, from: connection)

@@ -139,7 +139,7 @@ import TimerCore
       try folder.commit([.make(2, revision: 100)])
     }
 
-    // A power cut leaves the edit, or what was there before it.
+    // A power cut leaves the edit, or the contents before it.
     try put(.make(revision: revision))
 
     #expect(try revisions() == [100])
@@ -164,7 +164,7 @@ import TimerCore
     try temporary.write("{", to: "tea.json")
 
     #expect(try revisions() == [14])
-    // A power cut may have torn it, which is nobody's edit.
+    // A power cut may have torn the file, so its contents are no edit.
     #expect(!temporary.names.contains("quarantine"))
   }
 }
@@ -195,7 +195,7 @@ import TimerCore
 
   private static let texts = ["{", "", #"{"timer":"tea","version":1,"type":"egg"}"#]
 
-  /// `stops`: how often the log began anew before the end; 0: the server was killed.
+  /// `stops`: the number of times that the log began anew before the end; 0: the server was killed.
   @Test(arguments: texts, [0, 1, 3])
   func `costs no timer at the next start`(_ text: String, _ stops: Int) throws {
     do {

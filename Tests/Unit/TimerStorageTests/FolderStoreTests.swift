@@ -315,7 +315,7 @@ private final class Notes: Sendable {
     #expect(removed == id("tea"))
   }
 
-  /// Away at 0 to 0.05 s and at 0.45 to 0.55 s: only an absence of half a second is a removal.
+  // The folder is away at 0 to 0.05 s and at 0.45 to 0.55 s: only an absence of half a second is a removal.
   @Test func `reports nothing for a file that is gone for a moment twice`() throws {
     let watch = Watch()
     let writer = try writer([.make(1)], heardBy: watch)

@@ -14,7 +14,7 @@ private enum Dial: String, StorageKey {
   case volume, theme, count
 }
 
-/// A key that JSON can't hold a value of.
+/// A key whose value JSON can't hold.
 private struct Unwritable: Codable {
   struct Refusal: Error {}
   init() {}
@@ -201,7 +201,7 @@ extension TemporaryFolder {
       gone = store
     }
 
-    // A notification that is under way may hold it for a moment.
+    // A notification that is under way may hold the store for a moment.
     for _ in 0..<6000 where gone != nil { Thread.sleep(forTimeInterval: 0.005) }
     #expect(gone == nil)
   }
@@ -238,7 +238,7 @@ extension TemporaryFolder {
   @Test func `throws what the disk said, and keeps what it had`() throws {
     let store = temporary.store()
     store.store("old", forKey: "key")
-    // A folder in the place of the file that is written beside.
+    // A folder is in the place of the file that the store writes first.
     try temporary.makeFolder("store/.key.json.new/x")
 
     let error = #expect(throws: DiskError.self) { try store.storeOrThrow("new", forKey: "key") }
@@ -289,9 +289,9 @@ extension TemporaryFolder {
 @Suite struct `A step that a crash cut in two` {
   private let temporary = TemporaryFolder()
 
-  /// Leaves a store as a process does that dies when the log has a step and some of its files are written.
+  /// Leaves a store as a process does that dies when the log has a step and only some of its files are written.
   private func crash(tearing torn: Int = 0) throws {
-    // Not watched: it would come upon the crash itself.
+    // The store is not watched, because it would notice the crash itself.
     let store = JSONFileStore(
       directory: URL(fileURLWithPath: temporary.path("store")), isWatched: false)
     store.bulkStore(items: ["a": 1, "b": 1, "gone": 1])
@@ -384,7 +384,7 @@ extension TemporaryFolder {
     var read = 0
     while read < 100 {
       let (first, last) = (reader.integer(forKey: "a"), reader.integer(forKey: "c"))
-      // What comes later is never older.
+      // A value that is read later is never older.
       #expect(last >= first)
       let (third, fourth) = (reader.integer(forKey: "c"), reader.integer(forKey: "a"))
       #expect(fourth >= third)

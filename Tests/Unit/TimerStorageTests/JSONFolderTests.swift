@@ -8,7 +8,7 @@ import Testing
 
   private func open() throws -> JSONFolder { try JSONFolder(path: temporary.path) }
 
-  /// Whether nothing is left of unfinished writes.
+  /// Whether no file of an unfinished write is left.
   private var isTidy: Bool { !temporary.names.contains { $0.hasSuffix(".new") } }
 
   @Test func `is made where there is none`() throws {
@@ -408,7 +408,7 @@ import Testing
       try folder.checkpoint(staysBusy: true)
       try folder.commit([.write("b.json", "x"), .write("b.json", "y")])
     }
-    // The beginning of the entry that would begin the log anew once more, over the one that did so before.
+    // The beginning of the entry that would begin the log anew once more, written over the previous first entry.
     try changeLog {
       $0.replaceSubrange(
         $0.startIndex..<$0.startIndex + 20, with: Data("{\"files\":[],\"versio?".utf8))

@@ -3,18 +3,18 @@ import Testing
 import TimerCore
 import TimerStorage
 
-/// Walks the properties of what a file keeps: one that the writer or the reader leaves out fails here.
+/// Walks the properties that a file keeps: a property that the writer or the reader leaves out fails here.
 @Suite struct `Each property of a record` {
   private static let start = TimerRecord.start
 
-  /// Nothing but what every timer has.
+  /// A record with only the properties that every timer has.
   private static let bare = TimerRecord(
     timer: SharedTimer(
       id: id("bare"), settings: TimerSettings(type: .stopwatch),
       run: RestoreTimerData(.stopwatch, startingAt: 0), changedAt: 0),
     clock: ClockReading(server: 0, boot: 0, bootID: ""))
 
-  /// A countdown and a stopwatch that have, between them, everything else.
+  /// A countdown and a stopwatch that have all other properties between them.
   private static let full: [TimerRecord] = {
     var run = RestoreTimerData(.countdown(360), startingAt: start)
     run.pausePeriods = [PausePeriod(pause: (start + 1).date, start: (start + 2).date)]

@@ -76,6 +76,6 @@ extension TimerFolder {
 }
 
 extension ClockReading {
-  /// The clocks' reading in these tests: a little after all that happened.
+  /// The clocks' reading in these tests, a little after all their events.
   static let now = ClockReading(server: 1_764_480_100, boot: 5_100, bootID: "b0")
 }

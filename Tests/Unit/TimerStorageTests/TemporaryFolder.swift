@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, gone with it.
+/// A folder for one test, which is removed with it.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -44,14 +44,14 @@ final class TemporaryFolder: Sendable {
     try FileManager.default.removeItem(atPath: path(name))
   }
 
-  /// Makes the log of the data folder here one that takes nothing, once: it is replaced by a good one then.
+  /// Gives the data folder a log that can't be written, once: a store then replaces it by a good one.
   func breakLog() throws {
     try makeFolder(".timersync")
     try FileManager.default.createSymbolicLink(
       atPath: path(".timersync/log"), withDestinationPath: "/dev/null")
   }
 
-  /// Every name in it, sorted.
+  /// All names in the folder, sorted.
   var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
   }

@@ -57,7 +57,7 @@ import TimerCore
   @Test(arguments: [[], [".timersync/lock"]])
   func `is left as it was by a start that fails`(_ files: [String]) throws {
     if !files.isEmpty { try temporary.makeFolder(".timersync") }
-    // Damaged, and with no place to put it aside.
+    // The file is damaged, and can't be moved to `quarantine`.
     for name in files + ["tea.json", "quarantine"] { try temporary.write("", to: name) }
     let before = try FileManager.default.subpathsOfDirectory(atPath: temporary.path).sorted()
 
@@ -341,7 +341,7 @@ import TimerCore
 
     let recheck = folder.changesByOthers(doubtful, isRecheck: true)
 
-    // With the same contents it is no edit either.
+    // A file with the same contents is no edit either.
     #expect(recheck.changes.isEmpty)
     #expect(recheck.doubtful.isEmpty)
   }

@@ -157,7 +157,7 @@ import Testing
     withExtendedLifetime(watch) {}
   }
 
-  /// A watch that has delivered one token, in a folder of its own, and its later deliveries.
+  /// A watch that has delivered one token, in a folder of its own, with its later deliveries.
   private func watch(
     recheckDelay: DispatchTimeInterval
   ) throws -> (watch: TokenFileWatch, told: Told) {

@@ -105,7 +105,7 @@ import Testing
     #expect(!counts.isFarOverLimit(nil))
   }
 
-  // A few above the limit get a refusal with its reason; the rest is not even read.
+  // A few connections above the limit are refused with a reason; further ones are not even read.
   @Test func `are far too many only some way above the bound`() {
     var counts = counts(max: 2)
     let places = (0..<100).map { _ in counts.acquireSlot(for: IPAddress("192.0.2.1")) }

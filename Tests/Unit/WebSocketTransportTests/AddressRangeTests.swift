@@ -92,7 +92,7 @@ import Testing
     #expect(AddressRange(address + "\(widest)") != nil)
   }
 
-  // What was meant is not sure: the address, or the network.
+  // Such a range is ambiguous: it may mean the address, or the network.
   @Test(arguments: [
     "10.0.0.1/8", "10.128.0.0/8", "192.0.2.1/31", "0.0.0.1/0", "128.0.0.0/0", "fd00::1/8",
     "fd80::/8",

@@ -8,7 +8,7 @@ import Testing
     AddressRange($0)
   }
 
-  /// Found by way of the trusted proxy 10.0.0.1, unless another peer is given.
+  /// The client's address by way of the trusted proxy 10.0.0.1, unless another peer is given.
   private func found(_ headers: [String: String], peer: String = "10.0.0.1") throws -> String {
     ClientAddress.find(headers, peer: try #require(IPAddress(peer)), trusted: Self.trusted).text
   }
@@ -38,8 +38,8 @@ import Testing
     #expect(ClientAddress.find(headers, peer: peer, trusted: []) == peer)
   }
 
-  // Each proxy appends the address that spoke to it; what is left of the first untrusted address is only that client's
-  // claim.
+  // Each proxy appends the address of its peer; everything to the left of the first untrusted address is only that
+  // client's claim.
   @Test(arguments: [
     ("198.51.100.1", "198.51.100.1"), ("1.1.1.1, 198.51.100.1", "198.51.100.1"),
     ("198.51.100.1, 10.0.0.2", "198.51.100.1"),
@@ -66,7 +66,7 @@ import Testing
     #expect(try byForwardedFor(list) == expected)
   }
 
-  // What is no address tells nothing, nor does anything to the left of it.
+  // An element that is no address ends the search, and so does not trust anything to the left of it.
   @Test(arguments: [
     ("unknown", "10.0.0.1"), ("_hidden", "10.0.0.1"), ("", "10.0.0.1"), (",", "10.0.0.1"),
     ("198.51.100.1, unknown", "10.0.0.1"), ("198.51.100.1, unknown, 10.0.0.2", "10.0.0.2"),
@@ -126,7 +126,7 @@ import Testing
     #expect(try byForwarded(list) == "198.51.100.1")
   }
 
-  // Nobody knows where such an element ends; never is it the client's own word that counts.
+  // The end of such an element is ambiguous; the client's own claim must never count.
   @Test(arguments: [
     #"for=1.1.1.1;host=", for=198.51.100.1"#, #"for=1.1.1.1;host="a, for=198.51.100.1"#,
     #"for=1.1.1.1;host="\", for=198.51.100.1"#,
@@ -135,7 +135,7 @@ import Testing
     #expect(try byForwarded(list) != "1.1.1.1")
   }
 
-  // Most proxies set the first, and pass on the client's own value of the second.
+  // Most proxies set the first field, and pass on the client's own value of the second.
   @Test func `is what X-Forwarded-For says, where there are both`() throws {
     let headers = ["x-forwarded-for": "198.51.100.1", "forwarded": "for=1.1.1.1"]
 

@@ -4,7 +4,7 @@ import Testing
 @testable import WebSocketTransport
 
 extension Connection {
-  /// One without a socket, as all are that are gone.
+  /// A connection without a socket, as after its end.
   fileprivate static func gone(_ id: ConnectionID) -> Connection {
     Connection(id, socket: nil, addressSlot: nil, isAnnounced: true, largeFrom: .max) { _ in }
   }
@@ -109,7 +109,7 @@ extension Connection {
       #expect(!old.contains(connections[0].id))
       #expect(old.allSatisfy { table[$0] == nil })
     }
-    // Nor does an old one remove a new one.
+    // An old connection does not remove a new one either.
     for id in old { table.remove(id) }
     #expect(table[connections[0].id] === connections[0])
   }

@@ -11,7 +11,7 @@ import Testing
     return deadlines
   }
 
-  /// The numbers of all that are due, in the order in which they are handed out.
+  /// The numbers of all connections that are due, in the order in which they are handed out.
   private func popped(_ deadlines: inout Deadlines, at now: UInt64) -> [UInt64] {
     var numbers: [UInt64] = []
     while let subject = deadlines.popDue(atMilliseconds: now) {
@@ -112,7 +112,7 @@ import Testing
     var now: UInt64 = 0
     for _ in 0..<500 {
       if Int.random(in: 0..<3, using: &random) > 0 {
-        // Each has its instant for a number, so that equal ones may come in any order.
+        // The number of each is its instant, so that equal ones may come in any order.
         let due = now + UInt64.random(in: 0..<100, using: &random)
         deadlines.add(.httpTimeout(due), atMilliseconds: due)
         list.append(due)

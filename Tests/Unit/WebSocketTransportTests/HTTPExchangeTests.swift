@@ -29,13 +29,13 @@ private final class TestStream: ByteStream {
     self.then = then
   }
 
-  /// The peer sends something.
+  /// The peer sends a text.
   func receive(_ text: String) {
     input += Array(text.utf8)
     arrived()
   }
 
-  /// The kernel has taken what was written, which is handed back.
+  /// The kernel accepts the written bytes, which are returned.
   func takeOutput(isSent: Bool = true) -> String {
     let text = String(decoding: output, as: UTF8.self)
     output = []
@@ -46,7 +46,7 @@ private final class TestStream: ByteStream {
   }
 }
 
-/// A loop that keeps what its connection asks of it.
+/// A loop that records the actions that its connection asks for.
 private final class TestOwner: HTTPExchangeOwner {
   var options = TransportOptions()
   var requests: [String] = []
@@ -55,7 +55,7 @@ private final class TestOwner: HTTPExchangeOwner {
   var refusals: [TransportRefusal] = []
   var toldRefusals: [TransportRefusal] = []
   var endCount = 0
-  /// Kept, as a loop keeps it; the exchange does not own its loop.
+  /// The exchange is kept here, since it does not own its loop.
   var exchange: HTTPExchange?
 
   func requested(_ head: HTTPHead, body: [UInt8], by exchange: HTTPExchange) {
@@ -302,7 +302,7 @@ private final class TestOwner: HTTPExchangeOwner {
     #expect(stream.takeOutput() == "" && !stream.isClosed)
   }
 
-  // The server knows of those that it refused itself.
+  // The server already knows of requests that it refused itself.
   @Test func `does not tell of a handshake that was not admitted`() {
     _ = begun { $0.admission = { _ in HTTPResponse(status: 403) } }
 
@@ -350,7 +350,7 @@ private final class TestOwner: HTTPExchangeOwner {
     let (answer, refusal) = (stream.takeOutput(), stream.takeOutput())
 
     #expect(answer.contains("\r\nX-All: 1\r\n") && answer.contains("\r\nX-Origin: http://a\r\n"))
-    // What came is no request, and has nothing to do with the one before.
+    // The input is no request, so the refusal has none of the headers for the request before.
     #expect(refusal.contains("\r\nX-All: 1\r\n") && !refusal.contains("X-Origin"))
   }
 
@@ -516,7 +516,7 @@ private final class TestOwner: HTTPExchangeOwner {
     return exchange
   }
 
-  // It is due 10 s after it began, at 0.
+  // The exchange began at 0, and its timeout is 10 s later.
   @Test func `keeps it for a while when it is new`() {
     let exchange = begun()
     #expect(!exchange.isEvictable(atMilliseconds: HTTPExchange.graceMilliseconds - 1))

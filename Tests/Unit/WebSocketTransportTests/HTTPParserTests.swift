@@ -146,7 +146,7 @@ import Testing
     #expect(parser.target.isEmpty && parser.fields.isEmpty && parser.body.isEmpty)
   }
 
-  // Not a whole head, and no refusal either.
+  // The head is not complete, and is not refused either.
   @Test func `waits for the rest of half a request`() {
     let text = request("POST / HTTP/1.1", ["Host: x", "Content-Length: 3"]) + "abc"
 
@@ -237,7 +237,7 @@ import Testing
   func `has a malformed first line`(_ line: String) {
     let reading = Reading(request(line))
 
-    // What follows the version is read as a longer one.
+    // The parser reads the characters after the version as part of it.
     #expect(reading == .malformed || reading == .refused(.malformedRequest, status: 505))
   }
 
@@ -398,7 +398,7 @@ import Testing
     #expect(Reading(head(1_025) + body + "b") == tooLongBody)
   }
 
-  // Nothing of such a body is waited for.
+  // The parser does not wait for such a body.
   @Test(arguments: ["1025", "16385", "99999999999999999999", "18446744073709551617"])
   func `end a body when it is announced`(_ length: String) {
     let text = request("POST / HTTP/1.1", ["Content-Length: \(length)"])
@@ -425,7 +425,7 @@ import Testing
     #expect(Reading(bytes(head + chunk)) == tooLongBody)
   }
 
-  // Both are bytes that nobody keeps, and could go on for ever.
+  // Both are bytes that are never kept, and could go on for ever.
   @Test(arguments: [
     "1;a=" + String(repeating: "b", count: 30_000),
     "0\r\nX: " + String(repeating: "b", count: 30_000),
@@ -447,7 +447,7 @@ import Testing
   }
 }
 
-/// However the network cuts a request, it is the same request.
+/// A request is the same, however the network splits it.
 @Suite struct `A request in pieces` {
   private static let chunked = request("POST /b HTTP/1.1", ["Transfer-Encoding: chunked"])
   private static let samples = [
@@ -468,7 +468,7 @@ import Testing
     chunked + "2\r\nabc\r\n", chunked + "fff\r\n", get("/good") + "bad",
   ]
 
-  /// Bytes that mean something to a parser, or never may be there.
+  /// Bytes that mean something to a parser, or are invalid.
   private static let marks: [UInt8] = [0, 10, 13, 32, 48, 58, 65, 128, 255]
 
   private func pieces(_ bytes: [UInt8], cutAt places: [Int]) -> [[UInt8]] {

@@ -10,7 +10,7 @@ import Testing
     "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13",
   ]
 
-  /// The fields of a good one, but for those of a name; nil leaves it out.
+  /// The fields of a valid handshake, with other values for one name; nil leaves that field out.
   private func fields(_ name: String, _ value: String?) -> [String] {
     Self.fields.filter { !$0.hasPrefix("\(name):") } + (value.map { ["\(name): \($0)"] } ?? [])
   }
@@ -23,7 +23,7 @@ import Testing
     return HandshakeCheck.examine(head, peerAddress: "192.0.2.7", options: options)
   }
 
-  /// The answer to one that is malformed; nil to any other.
+  /// The response to a malformed handshake; nil for any other response.
   private func refusal(
     _ fields: [String] = Self.fields, line: String = "GET /ws HTTP/1.1"
   ) throws -> HTTPResponse? {

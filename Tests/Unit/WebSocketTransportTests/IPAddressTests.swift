@@ -144,7 +144,7 @@ import Testing
   func `is read back from its text`(seed: UInt64) {
     var random = SeededGenerator(state: seed)
     for _ in 0..<500 {
-      // Groups of zeros are frequent, so that they are left out in every place.
+      // Groups of zeros are frequent here, so that `::` occurs in every place.
       let masks = (0..<2).map { _ in
         (0..<4).reduce(UInt64(0)) { mask, _ in
           mask << 16 | (Bool.random(using: &random) ? 0xffff : 0)

@@ -6,7 +6,7 @@ import Testing
 
 // libwebsockets has one log for the process: one group at a time.
 @Suite(.serialized) struct `A group of three loops` {
-  /// Enough for the kernel to put some on each loop: the chance that one gets none is under 1 in 10^6.
+  /// So many clients that the kernel gives each loop some: the probability that one gets none is under 1 in 10^6.
   static let clientCount = 40
 
   @Test func `spreads connections over its loops, each with an identity of its own`() throws {
@@ -33,8 +33,8 @@ import Testing
 
     for number in 0..<50 { try clients[number % clients.count].send("all \(number)") }
 
-    // What one client sends is handled before what it sends later; between clients there is no order, but
-    // all hear the same one.
+    // The messages of one client are handled in their order. Between clients there is no order, but all receive the
+    // same one.
     let heard = try clients.map { client in try (0..<50).map { _ in try client.text() } }
     #expect(Set(heard).count == 1)
     #expect(Set(heard[0]) == Set((0..<50).map { "\($0)" }))

@@ -36,7 +36,7 @@ import Testing
 
     #expect(entries[0].addWebSocket(to: 0) == 0)
     #expect(entries[1].addWebSocket(to: 0) == 1)
-    // What was counted on the way in is not counted again.
+    // A connection that was counted when it was assigned is not counted again.
     entries[0].update(webSockets: 1, exchanges: 0, relays: 0)
     #expect(entries[0].addWebSocket(to: 1) == 2)
   }

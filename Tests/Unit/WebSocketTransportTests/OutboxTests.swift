@@ -18,7 +18,7 @@ import Testing
     return outbox
   }
 
-  /// Everything that is left, in order.
+  /// All remaining frames, in order.
   private func rest(of outbox: Outbox) -> [Frame] {
     var outbox = outbox
     var frames: [Frame] = []
@@ -143,7 +143,7 @@ import Testing
     #expect(outbox.largeFrom == 100)
   }
 
-  // Frames before the first that waits are given back now and then, which moves all others.
+  // The frames before the first waiting one are freed now and then, which moves all others.
   @Test(arguments: [1, 2, 63, 64, 65, 127, 128, 129, 1_000])
   func `keeps order and replacing while many leave`(count: Int) {
     var outbox = outbox((0..<count).map { text("\($0)", UInt64($0)) })
@@ -185,7 +185,7 @@ import Testing
 }
 
 @Suite struct `An outbox that fills up` {
-  /// Whether frames of these sizes are too much for a limit of 100 bytes.
+  /// Whether frames of these sizes exceed a limit of 100 bytes.
   private func exceedsLimit(
     lasting: [Int] = [], replaced: [Int] = [], tail: Int = 0, inRelay: Int = 0
   ) -> Bool {
@@ -198,8 +198,8 @@ import Testing
   }
 
   @Test(arguments: [
-    // The frames that wait: bytes, and whether a newer frame replaces them; the tail before them; and whether that
-    // is too much.
+    // The frames that wait, as bytes and whether a newer frame replaces them; the tail before them; and whether that
+    // exceeds the limit.
     ([(60, true)], 50, false), ([(60, true), (60, true)], 50, true), ([(60, false)], 50, true),
     ([(60, false)], 40, false), ([(60, false)], 150, false), ([(150, true)], 150, false),
     ([(150, false), (150, false), (150, false)], 150, false),
@@ -241,7 +241,7 @@ import Testing
     #expect(exceedsLimit(lasting: [40], tail: 30, inRelay: 31))
   }
 
-  // A reader that is slow could never get a frame that is larger than the bound, if that counted.
+  // If the tail of a large frame counted, a slow reader could never get a frame that is larger than the limit.
   @Test func `lets a tail of a large frame be, and not one of the bound`() {
     #expect(exceedsLimit(lasting: [1], tail: 100))
     #expect(!exceedsLimit(lasting: [1], tail: 101))

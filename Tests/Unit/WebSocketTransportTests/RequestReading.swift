@@ -1,6 +1,6 @@
 @testable import WebSocketTransport
 
-/// One whole request as a parser has read it.
+/// A whole request as a parser has read it.
 struct ReadRequest: Equatable {
   var method = "GET"
   var target = "/"
@@ -75,7 +75,7 @@ func head(of request: String) throws(HTTPRefusal) -> HTTPHead? {
   return head
 }
 
-/// With which status a request's head is refused; nil when it is not.
+/// The status with which a request's head is refused; nil when it is not.
 func refusedStatus(of request: String) -> Int? {
   do throws(HTTPRefusal) {
     _ = try head(of: request)

@@ -71,7 +71,7 @@ import Testing
     #expect(try answer("/other", method: method).status == 404)
   }
 
-  // RFC 9110 §8.8.3: an entity tag lets a client keep what it has, once it has asked.
+  // RFC 9110 §8.8.3: with an entity tag a client can revalidate its copy.
   @Test func `are kept by their tag, after asking`() throws {
     let answer = try answer("/")
 

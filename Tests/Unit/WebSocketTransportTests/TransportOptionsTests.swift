@@ -41,7 +41,7 @@ import Testing
     #expect(options.handshakeMilliseconds == milliseconds)
   }
 
-  // Nobody is refused at once, and no number is too large to be one.
+  // A timeout of zero would refuse every client at once.
   @Test(arguments: [0, -1, -.infinity, 1e-9] as [Double])
   func `give a handshake some time`(seconds: Double) {
     var options = TransportOptions()

@@ -141,7 +141,7 @@ import Testing
   }
 }
 
-/// One whole message, as a client reads it.
+/// A whole message, as a client reads it.
 private struct Message: Equatable {
   let isBinary: Bool
   let payload: [UInt8]
