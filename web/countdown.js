@@ -23,7 +23,7 @@ export function displayText(seconds, type) {
   return shown < 0 ? "-" + text : text;
 }
 
-// How long a running timer shows the same text.
+// The seconds until a running timer's text changes.
 export function secondsUntilChange(seconds, type) {
   const shown = shownSeconds(seconds, type);
   return type === "stopwatch" ? shown + 1 - seconds : seconds - (shown - 1);
@@ -91,7 +91,7 @@ function level(state, time) {
   return passed === 0 ? "calm" : passed > 1 && passed === warnings.length ? "urgent" : "warning";
 }
 
-// How much of a countdown is left, 0 to 1; null for a stopwatch, which has no end.
+// The rest of a countdown, 0 to 1; null for a stopwatch, which has no end.
 function fraction(state, time) {
   if (state.type === "stopwatch" || !(state.duration > 0)) {
     return null;

@@ -1,4 +1,4 @@
-// The protocol client: it follows timers and sends changes. It has no DOM. timersync.md tells how another page uses it.
+// The protocol client: it follows timers and sends changes. It has no DOM. timersync.md is for other pages that use it.
 
 import { change } from "./client/changes.js";
 import { Follower } from "./client/follower.js";

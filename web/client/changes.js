@@ -91,7 +91,7 @@ class Change {
     }
   }
 
-  // A second press of Start that was on its way with the first one is told that the timer has started.
+  // A second Start that was sent before the first one was answered is refused as already started.
   refusal(error, state) {
     const isOwn = this.message.command === "start" && error.code === "runMismatch" && state && state.run > 0 &&
       state.run === this.client.startedRun;

@@ -6,7 +6,7 @@ const EXCHANGE_MAX = 8; // a link that answers later is given up: the machine sl
 const STEP_FROM = 0.05; // a smaller correction is slewed, so that no digit jumps
 const SLEW_RATE = 0.02; // seconds of correction per second
 const SLEEP_GAP = 1;
-const GRAIN = 0.001; // browsers tell the time no finer than this
+const GRAIN = 0.001; // browsers measure time no finer than this
 const DRIFT = 15e-6; // how far two cheap clocks drift apart per second (RFC 5905)
 
 export class ServerClock {
@@ -61,7 +61,7 @@ export class ServerClock {
     return this.target === null ? null : this.target + this.slewLeft();
   }
 
-  // The offset is wrong by half of it at most.
+  // Half of the best trip bounds the error.
   get roundTrip() {
     return this.best === null ? null : Math.max(0, this.best.most - this.best.least);
   }

@@ -45,7 +45,7 @@ export class Connection {
     this.setStatus("online", null);
   }
 
-  // Closes it for good.
+  // Closes the connection for good.
   stop(problem) {
     this.closeSocket();
     this.offlineSince = this.options.monotonic();
@@ -59,7 +59,7 @@ export class Connection {
     }
   }
 
-  // Since when an answer has been due; null while none is.
+  // The instant since which an answer is due; else null.
   get waitingSince() {
     return this.alarms.answer ? this.alarms.answer.setAt : null;
   }
@@ -131,7 +131,7 @@ export class Connection {
     }
   }
 
-  // Its events are cut off: a half-open socket may take minutes to close.
+  // Drops the socket: a half-open one may take minutes to close.
   closeSocket() {
     Object.keys(this.alarms).forEach((name) => { this.cancel(name); });
     if (this.socket !== null) {
@@ -155,7 +155,7 @@ export class Connection {
   }
 }
 
-// Null for anything else.
+// Returns null for anything else.
 function parseObject(text) {
   try {
     const value = JSON.parse(text);

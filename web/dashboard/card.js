@@ -1,4 +1,4 @@
-// One timer of the dashboard. It touches the DOM only, and text from the server never becomes HTML.
+// A timer's card on the dashboard. It touches the DOM only, and text from the server never becomes HTML.
 
 import { define, t } from "../languages/language.js";
 import { ignoreRepeats } from "../shared/press.js";

@@ -58,8 +58,8 @@ let list = null;
 let search = "";
 let started = null; // the name of a timer that was started here: it is shown, whatever the search finds
 let touches = 0; // how often a person has touched, typed or scrolled
-let keeping = null; // the timeout after which the place is kept
-let scrollY = 0; // to which to scroll once all cards are there
+let keeping = null; // the timeout that saves the search and the scroll position
+let scrollY = 0; // the position to scroll to once all cards are there
 let isRefreshing = false; // a refresh is due at the end of this task
 let isPressed = false;
 let pressTimeout = null;
@@ -348,7 +348,7 @@ function keepPlace() {
   try {
     history.replaceState(Object.assign({}, history.state, { search, scrollY: window.scrollY }), "");
   } catch (error) {
-    // The browser has had enough of them. The next one serves.
+    // Safari refuses too many changes; a later one saves the place.
   }
 }
 

@@ -32,7 +32,7 @@ const NAME_BYTES = 128;
 const ANNOUNCE_AFTER = 1000; // milliseconds without a key
 
 // `commands` sends the start. `starting()` is called then, and returns a function that is called with the timer's name
-// when it has come about.
+// once the timer has started.
 export function setUpNewTimer(form, session, commands, starting) {
   const elements = form.elements;
   const reading = form.querySelector("#duration-reading");
@@ -126,15 +126,15 @@ export function setUpNewTimer(form, session, commands, starting) {
     };
   }
 
-  // What the duration means: 25 are seconds, which not everybody means. What is left until a time of day changes with
-  // each second.
+  // Shows what the duration means: a plain 25 is in seconds, which not everybody expects. The time left until a time of
+  // day changes with each second.
   function showReading() {
     const typed = elements.duration.value;
     let seconds = null;
     try {
       seconds = typed === "" ? null : parseDuration(typed, session.wallTime(session.now()));
     } catch (error) {
-      // It may be half typed.
+      // The text may be half typed.
     }
     const shown = isUntil(typed) ? Math.ceil(seconds) : seconds;
     setText(reading, seconds === null ? "" : "= " + inWords(shown));
@@ -172,7 +172,7 @@ function inWords(seconds) {
   return parts.filter(([, n]) => n > 0).map(([key, n]) => t(key, { n })).join(" ");
 }
 
-// With the lowest number that is free.
+// A name with the lowest number that is free.
 function numberedName(session) {
   let n = 1;
   while (session.state(t("new.numbered", { n })) !== undefined) {

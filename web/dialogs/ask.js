@@ -19,7 +19,7 @@ define({
   "confirm.startWhy": "The stopwatch starts from zero. The laps of its last run are lost. This can't be undone."
 });
 
-// Whether the command throws something away: a run that goes on, or laps.
+// Whether the command discards something: a run that goes on, or laps.
 export function isFinal(command, state) {
   switch (command) {
     case "finish":

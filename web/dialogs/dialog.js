@@ -1,5 +1,5 @@
-// One dialog at a time over the page. The focus goes in, stays in, and comes back to where it was. (Browsers of 2018
-// don't all know the <dialog> element.)
+// Shows one dialog at a time over the page. The focus goes in, stays in, and comes back to where it was. (Browsers of
+// 2018 don't all know the <dialog> element.)
 
 import { define, t, translate } from "../languages/language.js";
 import { markup } from "../shared/loader.js";
@@ -131,7 +131,7 @@ export function confirm(options) {
 
 // — inside —
 
-// What somebody has typed and not sent. A field's text from before is its default.
+// Whether a person has typed text and not sent it. `defaultValue` is a field's text from before.
 function holdsText(frame) {
   return Array.from(frame.querySelectorAll("textarea, input:not([type=checkbox]):not([readonly])"))
     .some((field) => field.getClientRects().length > 0 && field.value.trim() !== field.defaultValue.trim());

@@ -33,7 +33,7 @@ define({
 });
 
 const TEXT_BYTES = 500;
-const COUNT_FROM = 100; // bytes left; before, nobody needs to know
+const COUNT_FROM = 100; // bytes left; before that, no count is shown
 const PHRASES = [
   "phrase.wrapUp", "phrase.timeIsUp", "phrase.slower", "phrase.louder", "phrase.questions", "phrase.wait"
 ];
@@ -86,7 +86,7 @@ export function openMessage(timer, session, commands) {
   function change(command, fields, event) {
     showProblem("");
     commands.change(command, timer, fields, pressFields(event, session, timer)).then(() => {
-      if (command === "message" && text.value.trim() === fields.text) { // else it holds another one
+      if (command === "message" && text.value.trim() === fields.text) { // else the field has another text by now
         text.value = "";
         showRoom();
       }

@@ -1,4 +1,4 @@
-// Tells screen readers how much time is left, at a few alerts and never each second.
+// Announces the time left to screen readers, at a few alerts and never each second.
 
 import { AlertScheduler, alertsToCome, inWords, onAlertsChange } from "./alerts.js";
 import { page } from "../shared/page.js";

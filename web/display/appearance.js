@@ -1,4 +1,4 @@
-// How a display looks when its address says so: colors, a local font and a few shapes, but nothing else that a
+// Changes a display's look as its address says: colors, a local font and a few shapes, but nothing else that a
 // stranger's link could ask for. Invalid options are ignored.
 
 import { extremeOn, isTooClose, paletteOn } from "./contrast.js";
@@ -76,7 +76,7 @@ function groundFor(ink) {
   return isTooClose(bytesOf(ink), bytesOf(usual)) ? toCSS(extremeOn(bytesOf(ink))) : usual;
 }
 
-// What is behind a ground that can be seen through is unknown: text is light, or as the ground wants it, and outlined.
+// The page behind a transparent ground is unknown: text is light, or as the ground wants it, and outlined.
 function setPalette(color, ink) {
   const [red, green, blue, alpha] = color;
   const ground = alpha < 128 ? [0, 0, 0] : [red, green, blue];

@@ -48,7 +48,7 @@ const commands = new Commands({
 }, showReport);
 const panels = []; // the controls of each timer
 let reportTimeout = null;
-let used = null; // those that were pressed last
+let used = null; // the controls that were used last
 let fading = null; // the timeout after which the controls go
 let isByKeyboard = false;
 
@@ -65,9 +65,9 @@ function start() {
     document.addEventListener(type, reveal, { passive: true });
   });
   if (document.body.classList.contains("show-controls")) {
-    reveal({ type: "keydown" }); // it may have been a key
+    reveal({ type: "keydown" }); // a key may have loaded this
   }
-  if (hasFocus) { // which is lost with the button
+  if (hasFocus) { // the button's focus is lost
     (main.querySelector("footer:not([hidden]) .primary") || find("all")).focus();
   }
 }
@@ -170,7 +170,7 @@ function addControls(view) {
   }
 }
 
-// At the timer that was pressed, for a while.
+// Shows the report at the timer that was used.
 function showReport(report) {
   writeReport(report);
   clearTimeout(reportTimeout);
@@ -188,7 +188,7 @@ function endReport() {
   }
 }
 
-// The button stays where the focus is.
+// The Undo button stays while it has the focus.
 function writeReport({ words, canUndo }) {
   panels.forEach((panel) => {
     const isUsed = panel === used;
@@ -198,7 +198,7 @@ function writeReport({ words, canUndo }) {
   });
 }
 
-// A display needs them for a keyboard's question only.
+// A display needs dialogs for a question by keyboard only.
 function loadDialogs() {
   return Promise.all([prepareDialogs(), addStyle("dialogs/dialogs.css")]);
 }
@@ -263,7 +263,7 @@ function reveal(event) {
   fading = setTimeout(fade, VISIBLE_FOR * 1000);
 }
 
-// Not while a pointer or the keyboard's focus is on them.
+// Waits while a pointer or the keyboard's focus is on the controls.
 function fade() {
   const isHovered = isDialogOpen() || main.querySelector("nav:hover, footer:hover") !== null;
   if (isHovered || (isByKeyboard && main.contains(document.activeElement))) {

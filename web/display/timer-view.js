@@ -114,7 +114,7 @@ class ProgressBar {
     }
   }
 
-  // How much of an element the digits may fill.
+  // The space of an element for its digits.
   roomIn(element) {
     return { width: element.clientWidth, height: element.clientHeight };
   }

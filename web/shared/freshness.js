@@ -1,4 +1,4 @@
-// Why what is on the screen may be out of date, in words.
+// Says why the screen may be out of date.
 
 import { define, t } from "../languages/language.js";
 

@@ -6,8 +6,8 @@ export const HOLD = 900; // milliseconds; control.css and controls.css fill the 
 
 define({ "hold.finish": "Hold the button to finish.", "hold.reset": "Hold the button to reset." });
 
-// Calls `held(event)` with the pointerdown, `tapped(event)` when the button was let go too soon, and `pressed(event)`
-// for a keyboard and whatever else can't hold.
+// Calls `held(event)` with the pointerdown, `tapped(event)` when the button was released too soon, and `pressed(event)`
+// for a keyboard and other devices that can't hold.
 export function holdToPress(button, { held, tapped, pressed }) {
   let timeout = null;
   let isDone = false;

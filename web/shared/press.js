@@ -1,4 +1,4 @@
-// When a button was pressed: the instant of the finger, not of the program that hears of it later.
+// The instant at which a button was pressed: that of the finger, not that of the event's handler.
 
 const CLICK_FOLLOWS = 0.5; // seconds; a longer press counts when it ends
 const TRUST_WITHIN = 2;
@@ -30,7 +30,7 @@ export function pressFields(event, session, timer) {
   return { at: serverInstant(event, session.clock), ifRun: session.runs.at(timer, pressedAt(event)) };
 }
 
-// On the server's clock; undefined while that isn't known well enough.
+// The press on the server's clock; undefined while that isn't known well enough.
 export function serverInstant(event, clock) {
   if (!clock.isSynced || clock.roundTrip / 2 >= EXACT_TO) {
     return undefined;
@@ -38,7 +38,7 @@ export function serverInstant(event, clock) {
   return Math.round((pressedAt(event) + clock.offset) * 1e6) / 1e6;
 }
 
-// On the local clock. A click comes when the finger is lifted; a click by keyboard has no finger.
+// The press on the local clock. A click comes when the finger is lifted; a click by keyboard has no finger.
 export function pressedAt(event) {
   const at = localInstant(event);
   const isSame = down !== null && event.type === "click" && event.detail > 0 && event.target.contains &&

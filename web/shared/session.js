@@ -31,7 +31,7 @@ export class Session {
     return this.clock.offset === null ? null : this.clock.now();
   }
 
-  // For what happens once: a clock in doubt has reached no instant.
+  // For events that happen once: a clock in doubt has reached no instant.
   certainNow() {
     this.checkSleep();
     return this.isInDoubt ? -Infinity : this.now();
@@ -42,7 +42,7 @@ export class Session {
     return this.client.timers.get(name);
   }
 
-  // Why what is on the screen may be out of date, in words; null while it isn't.
+  // Why the screen may be out of date, in words, or null.
   trouble() {
     return trouble(this.client, this.refusal);
   }
@@ -113,7 +113,7 @@ export class Session {
     }
   }
 
-  // A browser hides why a handshake was refused. HTTP tells.
+  // A browser hides why a handshake was refused, so this asks by HTTP.
   askWhy() {
     const { timers } = this.client.options;
     const headers = token === null ? {} : { Authorization: "Bearer " + token };

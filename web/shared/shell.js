@@ -1,10 +1,10 @@
-// Every view has this around it: the connection's state and announcements.
+// The frame of every view: the connection's state and announcements.
 
 import { define, t } from "../languages/language.js";
 
 define({ "connection.restored": "Connected again", "connection.lost": "Connection lost" });
 
-// For screen readers, which never hear each second.
+// Announces words to screen readers, but not each second.
 export function announce(words) {
   document.getElementById("announcer").textContent = words;
 }

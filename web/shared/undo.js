@@ -1,4 +1,4 @@
-// How to undo the last change. This file has no DOM: the states before and after go in, the opposite command comes out.
+// Finds the command that undoes a change, from the states before and after. This file has no DOM.
 //
 // The server keeps no history. What a command threw away (the final state that a start replaced, a finished run) can't
 // be restored, so there is no opposite for it.
