@@ -37,7 +37,7 @@ ZEROS = bytes(PAGE)
 
 @dataclass(slots=True)
 class Version:
-    """Something that came to be at an instant and is not durable."""
+    """A change that was made at an instant and is not durable."""
 
     at: int
     value: object
@@ -54,7 +54,7 @@ class Cut:
 
 
 class File:
-    """A file's bytes: as they are in memory, and what of them is durable."""
+    """A file's bytes: those in memory, and those that are durable."""
 
     def __init__(self, number: int, durable: bytes = b""):
         # The inode's number while it was recorded.
@@ -68,7 +68,7 @@ class File:
         self.pages: dict[int, list[Version]] = {}
         # Pages whose sync failed: versions up to these instants are never made durable by a sync.
         self.doubtful: dict[int, int] = {}
-        # The bytes of the last write: from where to where.
+        # The range of the last write's bytes.
         self.last_write = (0, 0)
         # The folder and the name with which the file was created, if that was recorded.
         self.birth: tuple[Folder, Name] | None = None
@@ -110,7 +110,7 @@ class File:
     # Syncs
 
     def sync(self, until: int) -> None:
-        """Makes durable what came to be up to an instant, but for what is in doubt."""
+        """Makes all changes up to an instant durable, except those in doubt."""
         is_cut = any(cut.at <= until for cut in self.cuts)
         for page in {*self.pages, *self.durable_pages} if is_cut else list(self.pages):
             self._sync_page(page, until)
@@ -136,7 +136,7 @@ class File:
         return max((cut.at for cut in self.cuts if cut.at <= until and page >= cut.keeps), default=0)
 
     def fail_sync(self, until: int) -> None:
-        """Leaves what was to be written in doubt."""
+        """Leaves all changes up to an instant in doubt."""
         for page, versions in self.pages.items():
             failed = [version.at for version in versions if version.at <= until]
             if failed:
@@ -196,7 +196,7 @@ class Name:
 
 
 def latest(versions: list[Version], until: int, durable):
-    """The last that came to be up to an instant."""
+    """The last change up to an instant."""
     return next((version.value for version in reversed(versions) if version.at <= until), durable)
 
 
@@ -206,12 +206,12 @@ class Disk:
     def __init__(self, keeps_new_names: bool = True):
         self.keeps_new_names = keeps_new_names
         self.root = Folder()
-        # Under the numbers of their inodes; a number may come again once its file is gone.
+        # Files by their inode numbers; a number may be used again once its file is gone.
         self.nodes: dict[int, Node] = {}
 
     @classmethod
     def of(cls, folder: Path, keeps_new_names: bool = True) -> Disk:
-        """A folder as it lies there, all of it durable."""
+        """A folder as it is on this machine's disk, all of it durable."""
         disk = cls(keeps_new_names)
 
         def take(path: Path) -> Node:
@@ -252,7 +252,7 @@ class Disk:
     # Calls
 
     def apply(self, call: Call) -> None:
-        """Does in memory what a call does; for syncs see `sync`."""
+        """Applies a call in memory; for syncs see `sync`."""
         match call.kind:
             case Kind.OPEN:
                 self._open(call)
@@ -281,7 +281,7 @@ class Disk:
                 raise NotImplementedError(f"the model does not know what this does: {call}")
 
     def sync(self, call: Call) -> None:
-        """Takes up the outcome of a sync; `call` has returned."""
+        """Applies the outcome of a sync after `call` has returned."""
         until = call.begin
         if call.kind == Kind.SYNC_ALL:
             nodes = list(self._all())
@@ -289,7 +289,7 @@ class Disk:
             nodes = [self._synced(call)]
         for node in nodes:
             if isinstance(node, Folder):
-                # Names are the journal's; one that can't be written makes the file system read-only.
+                # The journal holds names; an error while it writes one makes the file system read-only.
                 if not call.failed:
                     node.sync(until)
             elif call.failed:
@@ -300,7 +300,7 @@ class Disk:
                 self._keep_name(node, until)
 
     def _keep_name(self, node: Node, until: int) -> None:
-        """A newly made file keeps the name under which it was made, and the new folders above it."""
+        """A new file keeps the name with which it was made, and so do the new folders above it."""
         while node.birth:
             folder, name = node.birth
             made = [version for version in name.versions if version.at <= until]
@@ -341,7 +341,7 @@ class Disk:
         return node
 
     def _all(self) -> Iterator[Node]:
-        """All that has a name or may have one, and all that is open without one."""
+        """All files and folders that have a name or may have one, and open files without one."""
         seen: set[int] = set()
         waiting: list[Node] = [self.root, *self.nodes.values()]
         while waiting:
@@ -357,7 +357,7 @@ class Disk:
     # Images
 
     def image(self, survivor: Survivor) -> Image:
-        """The contents of the disk after a power cut of which the survivor says what survived."""
+        """The contents of the disk after a power cut; the survivor chooses what survives."""
         image = Image()
         self._gather(self.root, PurePosixPath(), survivor, image)
         return image
@@ -373,7 +373,7 @@ class Disk:
 
 
 class Survivor:
-    """Says what of a disk survives; this one: nothing that was not synced."""
+    """Chooses what of a disk survives; this one keeps nothing that was not synced."""
 
     def name(self, path: PurePosixPath, possible: list[Node | None]) -> Node | None:
         return possible[0]
@@ -402,7 +402,7 @@ def keep_time(history: Path) -> None:
 
 
 class Image:
-    """A data folder after a power cut, with the numbers that its files had as inodes before."""
+    """A data folder after a power cut, with the inode numbers that its files had before."""
 
     def __init__(self):
         self.folders: list[str] = []
@@ -412,7 +412,7 @@ class Image:
         """Makes the files; `edit` is given path, contents, and the inode before and now, and returns the contents."""
         for path in self.folders:
             (folder / path).mkdir(parents=True, exist_ok=True)
-        # Servers take what they find newest for newer: the log comes last, as it does in life.
+        # Servers compare the times of files, so the log is written last, as a server does.
         for path in sorted(self.files, key=lambda path: path.endswith(".timersync/log")):
             contents, number = self.files[path]
             with (folder / path).open("wb") as file:

@@ -29,7 +29,7 @@ HOURS = 3600
 
 @dataclass
 class Recorded:
-    """All that was recorded of a scene, and what clients asked for in it."""
+    """The recording of a scene, and the changes that clients asked for in it."""
 
     calls: list[Call]
     asked: list[Asked]
@@ -183,7 +183,7 @@ async def plain(load: Load) -> None:
 
 
 async def short(load: Load) -> None:
-    """The same in a second."""
+    """The scene `plain` within a second."""
     await load.start()
     await load.work(0.3)
     await load.kill()
@@ -227,7 +227,7 @@ async def append_fails(load: Load) -> None:
 
 
 async def log_in_doubt(load: Load) -> None:
-    """The sync of the log fails twice: the append, and what is to undo it."""
+    """The sync of the log fails twice: that of the append, and that of its rollback."""
     await load.start()
     for count in (2, 3, 4):
         await load.work(0.1)

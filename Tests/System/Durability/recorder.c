@@ -36,10 +36,10 @@ struct header {
 };
 
 struct entry {
-  uint32_t size; // of the whole entry, its bytes included
+  uint32_t size; // the size of the whole entry, its bytes included
   uint32_t kind;
   uint64_t begin, end; // `end` is 0 as long as the call has not returned
-  int64_t result;      // what it returned, or a negated errno
+  int64_t result;      // the call's result, or a negated errno
   int64_t number;      // the offset of a write, the length of a cut, the flags of an open
   uint64_t inode;
   int32_t process, is_folder;

@@ -84,7 +84,7 @@ class Recorder:
     ENTRY = struct.Struct("=IIQQqqQiiII")
 
     def __init__(self, library: Path, trace: Path, data: Path, trace_bytes: int = 1 << 30):
-        """The trace is a sparse file: what of it is not written takes no room."""
+        """Makes the trace, a sparse file: unwritten parts take no room."""
         self.library = library
         self.path = trace
         self.data = data.resolve()
@@ -101,13 +101,13 @@ class Recorder:
 
     @property
     def now(self) -> int:
-        """The last instant that was given: what begins from here on is later."""
+        """The last instant that was given; calls from here on begin later."""
         return struct.unpack_from("=Q", self.shared, 16)[0]
 
     def fail(self, kind: Kind, error: int = errno.EIO, *, count: int = 1, ending: str = "") -> None:
-        """The next `count` calls of this kind fail, of those on a path with this ending."""
+        """Makes the next `count` calls of this kind fail, on paths with this ending."""
         struct.pack_into("=iiqq64s", self.shared, 24, 0, error, count, 0, ending.encode())
-        # The kind last: with it the failing begins.
+        # The kind is set last, because the failures begin with it.
         struct.pack_into("=i", self.shared, 24, kind)
 
     @property
@@ -120,7 +120,7 @@ class Recorder:
         os.unlink(self.path)
 
     def calls(self) -> list[Call]:
-        """All that was recorded, in the order of their beginnings; not while a server runs."""
+        """All recorded calls, in the order in which they began; not while a server runs."""
         used = struct.unpack_from("=Q", self.shared, 8)[0]
         calls = []
         at = self.HEADER.size

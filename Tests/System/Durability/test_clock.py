@@ -26,7 +26,7 @@ def wall_clock(tmp_path):
 
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR, 400 * 24 * HOUR])
 def test_a_step_before_a_restart_moves_nothing(tmp_path, wall_clock, seconds):
-    """Killed, the wall clock set, started again: running timers went on by the real time, others stand."""
+    """A server is started after a kill and a set wall clock: running timers count real time, others stand still."""
     server = wall_clock.server(tmp_path / "data").start()
     try:
         with Session(server) as session:
@@ -116,7 +116,7 @@ def clock_is_set(session) -> None:
 @pytest.mark.parametrize("ends", ["kill", "stop"])
 @pytest.mark.parametrize("wrong", [-9 * HOUR, 9 * HOUR], ids=["slow", "fast"])
 def test_a_clock_that_was_set_after_the_start(tmp_path, wall_clock, wrong, ends):
-    """Started before the clock was set, and the machine is started anew ten minutes later: ten minutes have passed."""
+    """The server starts before the clock is set, and the machine starts ten minutes later: ten minutes have passed."""
     wall_clock.move(wrong)
     server = wall_clock.server(tmp_path / "data").start()
     try:
@@ -150,7 +150,7 @@ def test_a_clock_that_was_set_after_the_start(tmp_path, wall_clock, wrong, ends)
 
 
 def test_a_clock_that_was_set_while_the_server_was_down(tmp_path, wall_clock):
-    """Stopped with a slow clock, started again in the same boot with the right one, then in another: all has passed."""
+    """A server stops with a slow clock, and starts with a right one in this boot and the next: all time has passed."""
     wall_clock.move(-9 * HOUR)
     server = wall_clock.server(tmp_path / "data").start()
     try:

@@ -22,7 +22,7 @@ def is_end(push: dict) -> bool:
 
 
 def ends(session: Session, during: float = 0.3) -> list[dict]:
-    """All ends that come within a while."""
+    """All ends that come within this time."""
     found, until = [], time.monotonic() + during
     while (rest := until - time.monotonic()) > 0:
         try:
@@ -34,7 +34,7 @@ def ends(session: Session, during: float = 0.3) -> list[dict]:
 
 @pytest.mark.parametrize("at_zero, status", [("overtime", "running"), ("finish", "finished"), ("reset", "idle")])
 def test_an_end_while_nothing_runs_is_told_late(server, at_zero, status):
-    """After `restored`, with the instant of the zero; to each client that connects within the minute, once."""
+    """The late end follows `restored` and has the instant of the zero; each client that connects soon gets it once."""
     with Session(server) as session:
         started = session.ok("start", "tea", duration=1, atZero=at_zero)
 
@@ -82,7 +82,7 @@ def test_an_undelivered_late_end_is_sent_by_the_next_server(server):
 
 
 def test_an_end_that_was_told_is_not_told_again(server):
-    """In overtime before the crash and after it."""
+    """The countdown is in overtime before the crash and after it."""
     with Session(server, HEAR_ALL) as session:
         session.ok("start", "tea", duration=0.2)
         session.hear(is_end)

@@ -1,4 +1,4 @@
-"""A disk that refuses: no crash, no false answer, no damaged neighbour, and all is well again when it is over.
+"""A disk that refuses: no crash, no false answer, no damaged neighbour, and all is well again when the fault is over.
 
 Each of the first thirty calls of a kind fails once with each error, and then all of them for a while. After that the
 process is killed, and a server without faults has to find what was answered, and nothing that was refused.
@@ -25,7 +25,7 @@ CALLS = 30
 ERRORS = ["EIO", "ENOSPC", "EACCES"]
 WHILE_RUNNING = ["write", "sync", "rename", "open", "truncate", "unlink"]
 AT_START = ["mkdir", "open", "write", "truncate", "unlink", "rename", "sync"]
-# A second after the fault, and what a busy machine takes.
+# A second after the fault, and the time that a busy machine takes.
 BACK_WITHIN = 20.0
 
 
@@ -49,7 +49,7 @@ def with_each_error(library, tmp_path):
 
 
 class Book:
-    """The answers: the states that have to be there in the end."""
+    """The answers: the states that must be there at the end."""
 
     def __init__(self, session: Session):
         self.session = session
@@ -58,7 +58,7 @@ class Book:
         self.changes = self.wishes()
 
     def wishes(self):
-        """Changes of all kinds, on a few timers, without end."""
+        """Makes endless changes of all kinds, on a few timers."""
         for number in itertools.count():
             name = f"timer {number % 5}"
             yield "start", name, {"duration": 600 + number, "force": True, "title": f"title {number}"}
@@ -71,14 +71,14 @@ class Book:
                 yield "remove", name, {}
 
     def change(self) -> bool:
-        """Asks for the next change that the timer's state allows; whether it was made."""
+        """Asks for the next change that the timer's state allows, and returns whether it was made."""
         command, name, fields = next(self.changes)
         while not self.is_allowed(command, name):
             command, name, fields = next(self.changes)
         return self.do(command, name, **fields)
 
     def do(self, command: str, name: str, **fields) -> bool:
-        """Asks for a change that the timer's state allows; whether it was made."""
+        """Asks for a change that the timer's state allows, and returns whether it was made."""
         reply = self.session.ask(command, name, **fields)
         if not reply["ok"]:
             error = reply["error"]
@@ -107,7 +107,7 @@ class Book:
         return status is not None
 
     def change_soon(self, within: float = BACK_WITHIN) -> None:
-        """A change is made again, within a moment of the end of a fault."""
+        """Checks that a change succeeds again soon after the end of a fault."""
         end = time.monotonic() + within
         while not self.change():
             assert time.monotonic() < end, f"no change is stored {within} s after the fault was over"
@@ -119,13 +119,13 @@ class Book:
 
 
 def assert_files_are_whole(data: Path) -> None:
-    """No file of a timer is cut off or mixed, whatever befell it or its neighbours."""
+    """Checks that no timer's file is cut off or mixed with another."""
     for path in data.glob("*.json"):
         assert json.loads(path.read_text())["version"] == 1, path
 
 
 def assert_left(data: Path, book: Book) -> None:
-    """A server without faults finds what was answered, and nothing else."""
+    """Checks that a server without faults finds all answered changes, and no others."""
     after = Server(data).start()
     try:
         with Session(after) as session:
@@ -140,7 +140,7 @@ def assert_left(data: Path, book: Book) -> None:
 
 @pytest.mark.parametrize("function", ["write", "sync"])
 def test_each_call_that_a_change_waits_for_may_fail(with_each_error, function):
-    """The first thirty calls of a kind fail in turn: each costs the changes that it was for at the most."""
+    """The first thirty calls of a kind fail in turn: each costs at most the changes that it was for."""
     with_each_error(lambda faults, error: scene_of_changes(faults, function, error))
 
 
@@ -242,7 +242,7 @@ def scene_of_a_while(faults: Faults, function: str, error: int) -> None:
 
 
 def assert_files_follow(server: Server, book: Book) -> None:
-    """A moment later each timer's own file says what was answered, and the log is empty."""
+    """Checks that soon each timer's own file has the answered state, and the log is empty."""
     end = time.monotonic() + WITHIN
     while time.monotonic() < end:
         on_disk = {}
@@ -260,7 +260,7 @@ def assert_files_follow(server: Server, book: Book) -> None:
 
 @pytest.mark.parametrize("function", WHILE_RUNNING)
 def test_killed_while_calls_fail(with_each_error, function):
-    """The process dies in the middle of it: what was refused does not come back with the next one."""
+    """The process is killed while calls fail: the next one does not have the refused changes."""
     with_each_error(lambda faults, error: scene_of_a_kill(faults, function, error))
 
 
@@ -275,7 +275,7 @@ def scene_of_a_kill(faults: Faults, function: str, error: int) -> None:
 
 
 def test_a_sync_and_the_cut_after_it_fail(faults):
-    """A refused change is nowhere to be found after a kill, even when it could not be cut off the log."""
+    """A refused change is not there after a kill, even when it could not be cut off the log."""
     server = faults.server().start()
     try:
         with Session(server) as session:
@@ -293,7 +293,7 @@ def test_a_sync_and_the_cut_after_it_fail(faults):
 
 
 def test_a_crossing_waits_for_the_disk(faults):
-    """A countdown that ends while nothing can be stored ends once, when it can be."""
+    """A countdown that ends while nothing can be stored ends once, as soon as the disk works."""
     server = faults.server().start()
     try:
         with Session(server, "?timer=tea&interval=0") as session:
@@ -309,7 +309,7 @@ def test_a_crossing_waits_for_the_disk(faults):
 
 
 def test_a_change_that_failed_may_be_sent_again(faults):
-    """The same `requestId` after `storageFailed` is made then, once, and known after a kill."""
+    """The same `requestId` after `storageFailed` is made once, and known after a kill."""
     server = faults.server().start()
     try:
         with Session(server) as session:
@@ -364,7 +364,7 @@ def scene_of_starts(faults: Faults, crashed: tuple, function: str, error: int) -
 
 
 def folder_of_a_crash(data: Path) -> tuple[Path, Book, int]:
-    """A folder with a few timers, one as the log alone has it; what they are, and the highest revision ever given."""
+    """A folder with a few timers, one of them in the log only; their states, and the highest revision ever given."""
     server = Server(data).start()
     try:
         with Session(server) as session:
@@ -399,7 +399,7 @@ def folder_of_a_crash(data: Path) -> tuple[Path, Book, int]:
 
 
 def says_why_it_does_not_start(server: Server, data: Path) -> bool:
-    """Starts it; whether it refused to, with one line that names the folder, and an exit code that says so."""
+    """Whether the server refuses to start, with one line that names the folder, and the right exit code."""
     process = subprocess.Popen(
         server_argv("serve", "--listen", "127.0.0.1", "--port", "0", "--data", str(data), "--log-level", "info"),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -417,7 +417,7 @@ def says_why_it_does_not_start(server: Server, data: Path) -> bool:
 
 
 def insist(session: Session, command: str, timer: str, **fields) -> dict | None:
-    """Asks again until it is stored."""
+    """Repeats a request until its change is stored."""
     end = time.monotonic() + BACK_WITHIN
     while not (reply := session.ask(command, timer, **fields))["ok"]:
         assert reply["error"]["code"] == "storageFailed", reply
@@ -536,7 +536,7 @@ def test_a_full_disk(tmp_path):
 
 
 def fill(ballast: Path) -> None:
-    """Takes all the room that there is."""
+    """Fills all room on the disk."""
     with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))

@@ -1,4 +1,4 @@
-"""The model of a disk, and the judge: small programs that forget a sync are caught, one that forgets none is not."""
+"""The model of a disk, and the judge of promises: they find the programs that forget a sync, and only those."""
 
 import itertools
 import json
@@ -509,7 +509,7 @@ class TestSentMessages:
 
 
 class TestHistory:
-    """The file by which a folder is known as itself."""
+    """The file `history`, by which a server recognises a folder."""
 
     HISTORY = ".timersync/history"
 

@@ -52,7 +52,7 @@ def readiness(server: Server) -> tuple[int, dict]:
 
 
 def until(holds, what: str, within: float = WITHIN):
-    """Waits until something holds, and returns it."""
+    """Waits until a condition holds, and returns its value."""
     end = time.monotonic() + within
     while not (found := holds()):
         assert time.monotonic() < end, f"{what}: not within {within} s"
@@ -61,7 +61,7 @@ def until(holds, what: str, within: float = WITHIN):
 
 
 def change_soon(session: Session, title: str) -> dict:
-    """A change is refused with the right code only, and made in the end."""
+    """Repeats a change until it is made; until then it is refused with the right code only."""
     def change():
         reply = session.ask("update", "tea", title=title)
         assert reply["ok"] or reply["error"]["code"] == "storageFailed", reply
@@ -79,7 +79,7 @@ def everything(folder: Path) -> dict:
 
 @pytest.mark.parametrize("syncs", mostly_long(1, 2))
 def test_files_are_written_anew_after_a_failed_sync(server, library, tmp_path, syncs):
-    """Linux takes the pages of a failed sync for written: each file is another one before the log forgets it."""
+    """Linux counts the pages of a failed sync as written: each file is replaced before the log forgets its changes."""
     faults = Faults(library, tmp_path, server.data)
     server.environment = faults.environment
     server.start()
@@ -90,7 +90,7 @@ def test_files_are_written_anew_after_a_failed_sync(server, library, tmp_path, s
         files = [server.data / f"timer%20{number}.json" for number in range(3)]
         until(lambda: all(file.exists() for file in files), "the files are written")
         faults.arm("sync", errno.EIO, 1, syncs)
-        # Held open, so that none of their inodes is given to another file.
+        # The files are held open, so that none of their inodes is given to another file.
         held = [file.open() for file in files]
         before = [os.fstat(file.fileno()).st_ino for file in held]
         until(lambda: faults.failed == syncs, "the sync of all files fails")
@@ -164,7 +164,7 @@ def test_nothing_answered_is_lost_when_the_folder_is_harmed(server, harm):
 
 
 def test_a_folder_that_is_gone_is_waited_for(server, tmp_path):
-    """Nothing is taken meanwhile, everybody can ask why, and all goes on when it is back."""
+    """Changes are refused meanwhile, clients can read the reason, and all goes on when the folder is back."""
     server.start()
     with Session(server) as session:
         before = session.ok("start", "tea", duration=600)
@@ -203,7 +203,7 @@ def test_an_empty_disk_in_its_place_is_not_written_to(server):
 
 
 def test_another_folder_in_its_place_is_a_restore(server, tmp_path):
-    """Its timers are the ones that count, log included; connections are closed so that they come back."""
+    """The timers of the other folder count, its log included; connections are closed, so that clients reconnect."""
     server.start()
     with Session(server) as session:
         for name in ("tea", "oven"):
@@ -241,14 +241,14 @@ def test_another_folder_in_its_place_is_a_restore(server, tmp_path):
 
 @pytest.mark.parametrize("how", mostly_long("lock removed", "folder copied"))
 def test_two_servers_never_own_one_folder(server, tmp_path, how):
-    """A second one gets what the first has lost, and the first one says so and takes nothing any more."""
+    """A second server gets the folder that the first has lost, and the first says so and makes no more changes."""
     server.start()
     with Session(server) as session:
         session.ok("start", "tea", duration=600)
         wait_until_tidy(server)
         second = Server(server.data, "--log-level", "info")
         try:
-            # The first one would take its place again within a second: it stands still meanwhile.
+            # The first server would take the folder back within a second, so its process is stopped meanwhile.
             os.kill(server.process.pid, 19)
             if how == "lock removed":
                 remove_lock(server.data)
@@ -555,7 +555,7 @@ def test_every_start_tells_of_the_quarantine(server):
 
 @pytest.mark.parametrize("revision", mostly_long(2**53, 2**53 - 1, 2**52 + 1))
 def test_an_implausible_revision_harms_nothing(server, revision):
-    """Written by hand, it is neither the one that the count goes on from, nor in the way of others."""
+    """A huge revision that somebody wrote is not where the counter goes on, and does not harm other timers."""
     put(server.data, "tea.json", record("tea", revision=revision))
     put(server.data, "oven.json", record("oven", revision=7))
     for _ in range(3):
@@ -593,7 +593,7 @@ def crashed(server):
 
 @pytest.mark.parametrize("name", mostly_long("tea", "oven"))
 def test_a_restored_file_wins_over_a_left_over_log(crashed, name):
-    """Somebody puts a file there after the crash: it is what the timer is, and that is said."""
+    """Somebody puts a file there after the crash: the timer has the file's state, and the log says so."""
     server, _, paused = crashed
     replace(server.data / f"{name}.json", record(name, title="restored"))
 
@@ -608,7 +608,7 @@ def test_a_restored_file_wins_over_a_left_over_log(crashed, name):
 
 
 def test_a_copy_goes_by_its_log_and_has_a_history_of_its_own(crashed, tmp_path):
-    """Copied with files that had not followed yet: the log counts, and revisions go on far above."""
+    """A folder is copied while files are behind the log: the log counts, and revisions go on far above."""
     server, before, paused = crashed
     history = json.loads((server.data / ".timersync/history").read_text())
     (server.data / "tea.json").write_bytes(before)
@@ -629,7 +629,7 @@ def test_a_copy_goes_by_its_log_and_has_a_history_of_its_own(crashed, tmp_path):
 
 
 def test_a_restart_keeps_the_history(server):
-    """Restarts and kills keep it; a lost or damaged record of the server does not."""
+    """Restarts and kills keep the history; a lost or damaged record of the server does not."""
     def history() -> str:
         server.start()
         with Session(server) as session:
@@ -651,7 +651,7 @@ def test_a_restart_keeps_the_history(server):
 # A start on a disk that takes nothing
 
 def test_a_start_on_a_full_disk(tmp_path):
-    """All is in the log: it can be read, changes are refused, and all goes on when there is room."""
+    """All timers are read from the log, changes are refused, and all goes on when there is room."""
     with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=2m", "tmpfs") as disk:
         server = Server(disk / "data", "--log-level", "info").start()
         try:
@@ -685,7 +685,7 @@ def test_a_start_on_a_full_disk(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("function", ["sync", "write", "rename"])
 def test_a_start_on_a_disk_that_fails(crashed, library, tmp_path, function):
-    """The log is read, nothing is taken, and what was in it is in the files when the disk works again."""
+    """The log is read, changes are refused, and the files get the log's changes when the disk works again."""
     server, _, paused = crashed
     faults = Faults(library, tmp_path, server.data)
     server.environment = faults.environment
@@ -704,7 +704,7 @@ def test_a_start_on_a_disk_that_fails(crashed, library, tmp_path, function):
 
 
 def test_a_disk_that_fails_is_told_until_it_works(server, library, tmp_path):
-    """While it runs: not ready with the first change that fails, and ready again though nobody asks for one."""
+    """A running server isn't ready after a failed change, and is ready again even if no client asks for another one."""
     faults = Faults(library, tmp_path, server.data)
     server.environment = faults.environment
     server.start()

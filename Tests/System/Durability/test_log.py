@@ -25,7 +25,7 @@ PIPE_BYTES = 4096
 
 @contextlib.contextmanager
 def full_pipe(blocking: bool = True):
-    """A pipe that has no room; what is written to it waits, or is refused where somebody has asked for that."""
+    """A full pipe: a write to it waits, or fails if the pipe is non-blocking."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     os.set_blocking(writer, False)
@@ -74,7 +74,7 @@ def last_words(process: subprocess.Popen, pipe) -> str:
 
 
 def present(http: str, token: str) -> None:
-    """Asks for something by a token that is not known."""
+    """Sends a request with an unknown token."""
     request = urllib.request.Request(f"{http}/api/timers", headers={"Authorization": f"Bearer {token}"})
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request, timeout=WITHIN)
@@ -114,7 +114,7 @@ def test_an_unread_log_delays_nothing(tmp_path, blocking):
 
 
 def test_a_stuck_log_does_not_keep_the_process(tmp_path):
-    """Nobody reads the log at a stop, or at one that is requested twice: the process ends, with its exit code."""
+    """Nobody reads the log at a stop, or at a stop with a second signal: the process ends, with its exit code."""
     for signals in (1, 2):
         with full_pipe() as pipe:
             process = serve(tmp_path / "data", stderr=pipe.writer)
@@ -153,7 +153,7 @@ def test_an_unread_first_line_delays_no_start(tmp_path):
         try:
             assert "timers loaded" in process.stderr.readline()
             process.send_signal(signal.SIGHUP)
-            # The loop runs: what it was asked for is done.
+            # The server has handled SIGHUP, so the loop runs.
             assert "no token file" in process.stderr.readline()
             said = last_words(process, pipe)
             assert said == "" or READY.fullmatch(said)
@@ -192,7 +192,7 @@ def test_wrong_tokens_are_one_line_with_a_count(server):
 
 
 def test_connections_that_lose_their_token_are_one_line(server):
-    """The number of a connection makes no line another one."""
+    """Lines that differ only in the connection's number count as the same line."""
     token = add_token(server.data)
     server.start()
     sessions = [Session(server, f"?token={token}") for _ in range(20)]
@@ -208,7 +208,7 @@ def test_connections_that_lose_their_token_are_one_line(server):
 
 
 def test_what_an_operator_asks_for_is_always_answered(server):
-    """A SIGHUP that finds what the one before found is answered as well."""
+    """Each SIGHUP is answered, even if nothing has changed."""
     add_token(server.data)
     server.start()
     for count in (1, 2, 3):
@@ -221,7 +221,7 @@ def test_what_an_operator_asks_for_is_always_answered(server):
 
 
 def test_edits_are_told_each_time(server):
-    """Of a good one, a bad one, and again: the last word is how it is."""
+    """Good and bad edits are logged each time, so that the last line is right."""
     put(server.data, "tea.json", record("tea"))
     server.start()
     good, bad = "was edited and reloaded", "was edited and can't be loaded"
@@ -276,7 +276,7 @@ def test_a_token_that_can_not_be_shown_is_not_kept(tmp_path, output):
 
 
 def test_a_token_without_standard_output_is_not_kept(tmp_path):
-    """Its line would have gone into whatever takes the place."""
+    """Without standard output the token could be printed into another file, so none is made."""
     arguments = server_argv("token", "add", "--name", "desk", "--role", "view", "--data", str(tmp_path / "data"))
     done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *arguments], stderr=subprocess.PIPE, text=True)
 
@@ -286,7 +286,7 @@ def test_a_token_without_standard_output_is_not_kept(tmp_path):
 
 @pytest.mark.long
 def test_what_finds_no_room_is_counted(tmp_path):
-    """A start that has more to say than is kept for who does not read: the rest is counted, where it is missing."""
+    """A start logs more than the buffer holds while nobody reads: dropped lines are counted where they are missing."""
     data = tmp_path / "data"
     count = 650
     for number in range(count):
@@ -303,5 +303,5 @@ def test_what_finds_no_room_is_counted(tmp_path):
     dropped = sum(int(found) for found in re.findall(r" (\d+) lines? (?:was|were) dropped", said))
     loaded = sum("was not loaded" in line for line in lines)
     assert dropped > 20 and loaded > 100
-    # Besides those on files: what is in quarantine, what was loaded, and the stop.
+    # Further lines are about the quarantine, the loaded timers, and the stop.
     assert count <= loaded + dropped <= count + 4

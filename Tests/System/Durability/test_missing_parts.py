@@ -16,7 +16,7 @@ from test_startup import put, record
 from timer_server import Server, server_argv
 
 HERE = Path(__file__).resolve().parent
-# Files are looked through each second.
+# The server looks through the files each second.
 SOON = 5.0
 
 
@@ -31,7 +31,7 @@ def shim(tmp_path_factory):
 
 @pytest.fixture
 def unwatched(shim, tmp_path):
-    """The environment of a program that gets no watches, and the file that has it so."""
+    """The environment of a program that gets no watches, and the file that causes that."""
     mark = tmp_path / "unwatched"
     mark.touch()
     return {"LD_PRELOAD": str(shim), "UNWATCHED": str(mark)}, mark
@@ -92,7 +92,7 @@ def test_tokens_are_followed_without_watches(server):
 
 
 def test_a_store_tells_changes_without_watches(tmp_path, unwatched):
-    """The library too; what was there before is no change."""
+    """The library notices changes too, but not values from before."""
     with LibraryProcess(tmp_path / "store", unwatched[0]) as other, LibraryProcess(tmp_path / "store") as one:
         one("store", "before", "1")
         other.ask("change", "seen")
@@ -118,13 +118,13 @@ def test_many_files_cost_little_without_watches(server):
 
     before, start = cpu(), time.monotonic()
     time.sleep(3)
-    # Nobody is there, so nothing else is done. The rest is for what a busy machine makes of a look.
+    # The server has nothing else to do. The bound leaves room for a busy machine.
     assert cpu() - before < 0.06 * (time.monotonic() - start)
 
 
 @pytest.mark.parametrize("missing", ["/proc", "/usr/share/zoneinfo"])
 def test_a_machine_without(tmp_path, missing):
-    """As in a chroot or a small container: it starts, serves and stops."""
+    """In a chroot or a small container the server starts, serves and stops."""
     script = f'mount -t tmpfs none {missing} && exec "$@"'
     server = Server(
         tmp_path / "data", launcher=("unshare", "--mount", "sh", "-c", script, "sh"),

@@ -8,7 +8,7 @@ from power_cut import Report, replay
 from recorded_load import SCENES, Recorded, record
 from recording import LOG, Kind, build_recorder
 
-# Images of 20 MB are made of the last one.
+# The last recording makes images of 20 MB.
 LONG_SCENES = {
     "plain": 40, "checkpoint_fails": 40, "append_fails": 40, "log_in_doubt": 40, "disk_is_full": 40, "names_fail": 40,
     "busy": 15}
@@ -45,7 +45,7 @@ def test_a_loaded_server(judge, short):
 
 
 def test_a_sync_of_all_files_that_fails_once(judge, library, tmp_path):
-    """The next one succeeds, and has not written what the first one lost."""
+    """The sync after the failed one succeeds, and does not write what the first one lost."""
     judge("short_checkpoint_fails", record(SCENES["short_checkpoint_fails"], library, tmp_path, 1, pauses=16), 6)
 
 
@@ -61,5 +61,5 @@ def test_a_log_that_is_never_synced_is_caught(short, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("name", LONG_SCENES)
 def test_all_scenes(judge, library, tmp_path, name):
-    """Of all kinds: a disk that fails and is well again, a log that begins anew in its bytes, restarts."""
+    """All kinds of scenes: a disk that fails and recovers, a log that begins anew in its bytes, restarts."""
     judge(name, record(SCENES[name], library, tmp_path, f"{name} 1"), LONG_SCENES[name])

@@ -43,7 +43,7 @@ def lives(seed: int) -> tuple[History, harness.Verdict]:
 
 @pytest.fixture
 def spoiled(history):
-    """A copy to spoil."""
+    """A copy of the history, for a test to spoil."""
     return copy.deepcopy(history[0])
 
 
@@ -123,7 +123,7 @@ def test_a_sum_that_is_wrong(spoiled):
 
 
 def test_a_change_done_twice(spoiled):
-    """The push of a change is there twice, and only one request asked for the change."""
+    """The push of a change occurs twice, and only one request asked for the change."""
     push = snapshots(spoiled, "paused")[0]
     again = copy.deepcopy(push)
     again.message["timers"][0]["revision"] += 500_000
@@ -146,7 +146,7 @@ def test_an_end_that_was_not_told(history):
     ends = [push for push in snapshots(history[0], "ended") if push.life < lives[-1].number]
     ends.sort(key=lambda push: push.at - lives[push.life].killed_at)
 
-    # Of some nobody can know: a change was under way, or nobody saw what was before.
+    # Some ends are uncertain: a change was under way, or no watcher saw the state before.
     assert any(complaints_untold(history, end) for end in ends if not end.message.get("late"))
 
 

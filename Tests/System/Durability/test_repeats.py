@@ -28,7 +28,7 @@ CHANGES = [
 
 
 def prepare(session: Session, command: str) -> None:
-    """A timer that the command may be done to."""
+    """Makes a timer to which the command can be applied."""
     match command:
         case "addElapsedTime":
             session.ok("start", "tea", type="stopwatch")
@@ -44,7 +44,7 @@ def prepare(session: Session, command: str) -> None:
 @pytest.mark.parametrize("is_on_disk", [False, True], ids=["in the log", "in the file"])
 @pytest.mark.parametrize("command, fields", CHANGES)
 def test_each_change_is_known_after_a_crash(server, command, fields, is_on_disk):
-    """The same answer, the same revision, and nothing is done."""
+    """The second answer has the same revision, and no change is made."""
     with Session(server) as session:
         prepare(session, command)
         first = session.ok(command, "tea", requestId="wish", **fields)
@@ -120,7 +120,7 @@ def test_another_request_under_the_name_is_refused(server, is_on_disk):
 
 
 def test_a_change_of_a_timer_removed_since_is_known(server):
-    """Started, removed by somebody else, killed: the start sent again begins nothing."""
+    """A timer is started and removed, and the server killed: the repeated start makes no timer."""
     with Session(server) as session:
         session.ok("start", "tea", duration=600, requestId="wish")
         session.ok("remove", "tea")
@@ -133,7 +133,7 @@ def test_a_change_of_a_timer_removed_since_is_known(server):
 
 
 def test_forty_changes_of_one_timer_are_known(server):
-    """More than one may have been on its way: each of forty is known for ten minutes."""
+    """Several requests may have been on their way: each of forty keys is known for ten minutes."""
     with Session(server) as session:
         session.ok("start", "tea", duration=600)
         for number in range(40):
@@ -149,7 +149,7 @@ def test_forty_changes_of_one_timer_are_known(server):
 
 
 def test_many_clients_press_at_once_and_the_server_is_killed(server):
-    """Sixty-four connections change one timer while the server dies, each sends its change again: the sum is right."""
+    """Sixty-four connections change one timer while the server dies, and each repeats its change: the sum is right."""
     with Session(server) as session:
         session.ok("start", "tea", duration=600)
 
@@ -163,7 +163,7 @@ def test_many_clients_press_at_once_and_the_server_is_killed(server):
 
 
 async def press_and_kill(server: Server) -> int:
-    """Everybody asks for a change at once; the server is killed at the first answer; how many there were."""
+    """Asks for 64 changes at once, and kills the server at the first answer; returns the number of answers."""
     sockets = await asyncio.gather(*(
         connect(server.url, compression=None, proxy=None, ping_interval=None, close_timeout=0.1) for _ in range(64)))
     answered = 0
@@ -190,7 +190,7 @@ async def press_and_kill(server: Server) -> int:
 
 @pytest.mark.parametrize(("call", "error", "count"), [("sync", errno.EIO, 2), ("write", errno.ENOSPC, 1)])
 def test_a_change_is_known_when_a_fault_emptied_the_log(tmp_path, call, error, count):
-    """A log in doubt, or one that found no room, begins anew at once; what it alone knew of requests is kept."""
+    """A log in doubt, or without room, begins anew at once; its requests' keys are kept."""
     faults = Faults(build_library(tmp_path), tmp_path, tmp_path / "data")
     server = faults.server().start()
     with Session(server) as session:

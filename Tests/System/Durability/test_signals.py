@@ -27,9 +27,9 @@ sys.path.insert(0, str(REPOSITORY / "Tests/System/Transport"))
 from certificates import Certificate
 
 DISK_SILENT = 74
-# After the end of the drain, as it is promised.
+# The promised time between the end of the drain and that of the process.
 ENDED_WITHIN = 5
-# A second signal is obeyed at once: by what the process needs to be taken down, and a log line that nobody takes.
+# The time in which a second signal ends the process, even with a log line that nobody reads.
 AT_ONCE = 0.5
 UPGRADE = (
     b"GET /ws?timer=* HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -43,7 +43,7 @@ def certificate(tmp_path_factory):
 
 
 class Peers:
-    """Clients as they come: some half through a request, some that answer nothing."""
+    """Different clients: some have sent half a request, and some answer nothing."""
 
     def __init__(self, server: Server, context: ssl.SSLContext | None = None):
         self.server = server
@@ -64,7 +64,7 @@ class Peers:
         return peer
 
     def come(self) -> list[socket.socket]:
-        """Two that are deaf, and two that never send the rest of their request."""
+        """Two clients that never answer a close frame, and two that never send the rest of their request."""
         deaf = [self.dial(UPGRADE) for _ in range(2)]
         for peer in deaf:
             assert b"101" in peer.recv(4096)
@@ -81,7 +81,7 @@ KINDS = {
 
 
 def test_a_disk_that_hangs_does_not_keep_the_process(library, tmp_path, certificate):
-    """Nor do deaf peers and half requests beside it: it is gone 5 s after the drain, with 74, and lost no answer."""
+    """Deaf clients and half requests don't either: the process ends 5 s after the drain, with 74 and no lost answer."""
     def end(kind: str) -> None:
         folder = tmp_path / kind
         folder.mkdir()
@@ -146,7 +146,7 @@ def test_what_the_disk_refuses_last_is_logged(faults, function):
 # A second signal
 
 def await_second(faults: Faults, phase: str, options: tuple[str, ...]) -> tuple[Server, contextlib.ExitStack]:
-    """A server that was asked to stop, and waits for something that does not come."""
+    """A server that was asked to stop, and waits for the disk or for a client."""
     stack = contextlib.ExitStack()
     server = faults.server("--drain", "60", *options).start()
     stack.callback(server.kill)
@@ -157,7 +157,7 @@ def await_second(faults: Faults, phase: str, options: tuple[str, ...]) -> tuple[
         server.process.send_signal(signal.SIGTERM)
         hear_close(deaf)
         return server, stack
-    # The first call stores the shutdown write; the second is of the files.
+    # The first call stores the shutdown write, and the second is for the files.
     faults.hang(first=1 if phase == "storing" else 2)
     server.process.send_signal(signal.SIGTERM)
     faults.await_hanging()
@@ -167,7 +167,7 @@ def await_second(faults: Faults, phase: str, options: tuple[str, ...]) -> tuple[
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize(("phase", "code"), [("storing", DISK_SILENT), ("drain", 0), ("files", 0)])
 def test_a_second_signal_ends_it_at_once_in_each_phase(faults, phase, code, number):
-    """While it stores, while it drains, and while it brings files up to date; 74 when something was not stored."""
+    """The phases are storing, draining and writing files; the code is 74 when a change was not stored."""
     server, stack = await_second(faults, phase, ("--threads", "2") if number == signal.SIGINT else ())
     with stack:
         with Stopwatch() as watch:
@@ -201,7 +201,7 @@ def with_a_stuck_log(tmp_path, *options: str):
 
 
 def test_an_unread_log_does_not_keep_the_process(tmp_path):
-    """The process is stuck in its log, and ends all the same; nothing was left to be stored."""
+    """The process blocks while it writes its log, and ends all the same; all changes were stored."""
     with with_a_stuck_log(tmp_path, "--drain", "0") as process:
         with Stopwatch() as watch:
             process.send_signal(signal.SIGTERM)
@@ -214,7 +214,7 @@ def is_stuck_in_a_pipe(process: subprocess.Popen) -> bool:
 
 
 def test_a_second_signal_ends_a_process_that_is_stuck_in_its_log(tmp_path):
-    """A thread of it is at its line for good."""
+    """A thread of the process blocks for ever while it writes a line."""
     with with_a_stuck_log(tmp_path, "--drain", "60") as process:
         process.send_signal(signal.SIGTERM)
         end = time.monotonic() + WITHIN
@@ -222,7 +222,7 @@ def test_a_second_signal_ends_a_process_that_is_stuck_in_its_log(tmp_path):
             time.sleep(0.01)
         with Stopwatch() as watch:
             process.send_signal(signal.SIGTERM)
-            # Its disk may not have had the time to store the shutdown write.
+            # The disk may not have had the time to store the shutdown write.
             assert process.wait(WITHIN) in (0, DISK_SILENT)
         assert watch.seconds < AT_ONCE
 
@@ -247,7 +247,7 @@ def stuck_at_start(faults):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_start_that_hangs_can_be_stopped(stuck_at_start, number):
-    """Nobody was served, so nothing is to be stored."""
+    """The server had no client yet, so nothing has to be stored."""
     with Stopwatch() as watch:
         stuck_at_start.send_signal(number)
         assert stuck_at_start.wait(WITHIN) == 0
@@ -289,7 +289,7 @@ def await_count(server: Server, text: str, wanted: int) -> None:
 
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_a_hang_up_reads_the_tokens_anew(tmp_path, threads):
-    """Without TLS too: it says how many there are, or why those before stay in force."""
+    """SIGHUP reads the tokens without TLS, too: the log says how many there are, or why the old ones stay in force."""
     server = Server(tmp_path / "data", "--log-level", "info", "--threads", threads).start()
     try:
         server.process.send_signal(signal.SIGHUP)
@@ -355,14 +355,14 @@ def test_a_hang_up_reads_the_certificate_anew(tmp_path, certificate, threads):
 
 
 def test_a_hang_up_does_not_end_a_server_that_stops(faults):
-    """While it stores, while it drains, and when the loop is over."""
+    """The phases are storing, draining, and after the loop."""
     for phase in ("storing", "drain", "files"):
         server, stack = await_second(faults, phase, ())
         with stack:
             for _ in range(3):
                 server.process.send_signal(signal.SIGHUP)
             if phase == "files":
-                # Nobody is there any more who would say so.
+                # After the loop no line is logged.
                 faults.disarm()
                 assert server.wait_ended() == 0
                 continue
@@ -376,7 +376,7 @@ def test_a_hang_up_does_not_end_a_server_that_stops(faults):
 # Signals that ask for nothing
 
 def test_signals_that_ask_for_nothing_do_not_end_it(tmp_path):
-    """SIGUSR1 and SIGUSR2, by which other servers reopen their logs, and those that come with an error of a call."""
+    """SIGUSR1 and SIGUSR2, by which other servers reopen their logs, and the signals of a failed system call."""
     process = subprocess.Popen(
         server_argv("serve", "--port", "0", "--data", str(tmp_path / "data")), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, restore_signals=True)

@@ -29,7 +29,7 @@ def server(tmp_path):
 
 
 def record(timer: str, **fields) -> dict:
-    """A file of version 1 by hand: an idle countdown, and what a test wants otherwise."""
+    """A file of version 1 as somebody might write it: an idle countdown, with a test's own fields."""
     return {"version": 1, "timer": timer, "type": "timer", "duration": 60, **fields}
 
 
@@ -49,7 +49,7 @@ def put(folder: Path, name: str, contents: dict | bytes) -> bytes:
 # Leftovers
 
 def test_leftovers_of_unfinished_writes_are_removed(server):
-    """Files that were being written when a process died are gone, and the timers they were for stay."""
+    """Files of unfinished writes are removed after a crash, and their timers stay."""
     put(server.data, "tea.json", record("tea", title="whole"))
     put(server.data, ".tea.json.new", b'{"version": 1, "timer": "te')
     put(server.data, ".new one.json.new", record("new one"))
@@ -87,7 +87,7 @@ DAMAGED = {
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """A server that found every kind of damage, between timers that are well."""
+    """A server that found every kind of damage beside undamaged timers."""
     data = tmp_path_factory.mktemp("damaged") / "data"
     contents = {}
     for name, (damage, _) in DAMAGED.items():
@@ -106,7 +106,7 @@ def file_name(timer: str) -> str:
 
 
 def test_others_load_beside_damage(damaged):
-    """Whatever is wrong with some files, the others are loaded; each bad file is in quarantine, and the log says so."""
+    """Undamaged files are loaded, whatever is wrong with others; each bad one is in quarantine, and the log says so."""
     server, _ = damaged
 
     with Session(server) as session:
@@ -150,7 +150,7 @@ def test_force_begins_anew_at_once(server):
 
 
 def test_quarantine_keeps_what_is_there(server):
-    """The same file damaged twice: both are kept."""
+    """The same file is damaged twice, and both are kept."""
     for contents in (b'{"version": 1, "timer": "tea", first', b'{"version": 1, "timer": "tea", second'):
         put(server.data, "tea.json", contents)
         server.start()
@@ -184,7 +184,7 @@ def test_a_damaged_record_of_the_server_is_told(server, contents):
 
 @pytest.mark.parametrize("version", sorted(path.name for path in GOLDEN.iterdir() if path.is_dir()))
 def test_files_of_every_version_are_loaded(server, version):
-    """A folder as an earlier version left it: each timer is what it was."""
+    """A folder of an earlier version is loaded, and each timer is as it was."""
     shutil.copytree(GOLDEN / version, server.data)
 
     server.start()
@@ -245,7 +245,7 @@ def test_a_second_server_is_refused(server):
 
 
 def test_a_crashed_owners_lock_is_taken_over(server):
-    """Killed, and its id in the lock now that of somebody who lives: the next server starts without help."""
+    """The killed server's id in the lock now belongs to another process: the next server starts without help."""
     server.start()
     server.kill()
     assert (server.data / ".timersync/lock").read_text()
@@ -260,7 +260,7 @@ def test_a_crashed_owners_lock_is_taken_over(server):
 
 @pytest.fixture(scope="module")
 def crashed(tmp_path_factory):
-    """A folder whose log holds three changes of three timers that no file has, and what they made."""
+    """A folder whose log holds three changes of three timers that no file has, and their states."""
     data = tmp_path_factory.mktemp("crashed") / "data"
     server = Server(data).start()
     try:
@@ -302,7 +302,7 @@ def found_with(crashed, log: bytes, folder: Path) -> tuple[dict, str, list]:
 
 
 def test_a_log_cut_short_loads_all_before(crashed, tmp_path):
-    """Cut at the bytes of its last entry (some; all with TIMERSYNC_EVERY_BYTE=1): those before count alone."""
+    """The log is cut at the bytes of its last entry (some; all with TIMERSYNC_EVERY_BYTE=1): earlier entries count."""
     _, log, marks, before, after = crashed
     head_end = log.index(b"\n", marks[2]) + 1
     step = 1 if EVERY_BYTE else 11
@@ -390,7 +390,7 @@ def wait_for_file(server: Server, timer: str, title_or_status: str) -> dict:
 
 
 def hear_soon(session: Session, fits) -> dict:
-    """The push that follows an edit, within a second of it; what the machine stood still does not count."""
+    """The push that follows an edit, within a second of it, not counting stalls of the machine."""
     with Stopwatch() as watch:
         push = session.hear(fits)
     assert watch.seconds < SOON
@@ -405,7 +405,7 @@ def wait_for_faults(server: Server, are_there: bool = True) -> None:
 
 
 def replace(path: Path, contents: dict | bytes) -> None:
-    """As an editor does it: written beside, and moved into place."""
+    """Replaces a file as an editor does: a new file is written, and moved into place."""
     fresh = path.with_name(f"{path.name}~")
     fresh.write_bytes(contents if isinstance(contents, bytes) else json.dumps(contents).encode())
     fresh.rename(path)
@@ -417,7 +417,7 @@ def write_in_place(path: Path, contents: dict | bytes) -> None:
 
 @pytest.mark.parametrize("edit", [replace, write_in_place])
 def test_an_edit_is_pushed(watched, edit):
-    """Within a second, with a new revision and cause `external`; and it is there after a crash."""
+    """The edit is pushed within a second, with a new revision and the cause `external`, and is there after a crash."""
     server, session = watched
     before = session.list()["tea"]
     contents = wait_for_file(server, "tea", "paused")
@@ -437,7 +437,7 @@ def test_an_edit_is_pushed(watched, edit):
 
 
 def test_an_added_file_is_pushed(watched):
-    """A file copied in is a timer a second later, and may be started."""
+    """A second after a file is copied in, its timer exists, and may be started."""
     server, session = watched
 
     replace(server.data / "egg.json", record("egg", duration=240, title="Egg"))
@@ -448,7 +448,7 @@ def test_an_added_file_is_pushed(watched):
 
 
 def test_a_removed_file_is_pushed(watched):
-    """A file deleted is a timer forgotten, and stays so after a crash."""
+    """Deleting a file removes its timer, also after a crash."""
     server, session = watched
 
     (server.data / "tea.json").unlink()
@@ -463,7 +463,7 @@ def test_a_removed_file_is_pushed(watched):
 
 @pytest.mark.parametrize("bad", [b"{", b"", record("tea", duration=-1), record("another")])
 def test_a_bad_edit_is_reported_and_stays(watched, bad):
-    """The last good state goes on, the file is left as it is until somebody changes the timer; a good edit heals it."""
+    """The last good state goes on, and the file is left until somebody changes the timer; a good edit repairs it."""
     server, session = watched
     path = server.data / "tea.json"
     before, contents = session.list()["tea"], wait_for_file(server, "tea", "paused")
@@ -495,7 +495,7 @@ def test_a_bad_edit_is_reported_and_stays(watched, bad):
 
 
 def test_a_change_overwrites_a_bad_edit(watched):
-    """Somebody changes the timer after a bad edit: its file is good again, and nothing is wrong any more."""
+    """Somebody changes the timer after a bad edit: its file is good again, and no fault is left."""
     server, session = watched
     replace(server.data / "tea.json", b"{")
     wait_for_faults(server)
@@ -509,10 +509,10 @@ def test_a_change_overwrites_a_bad_edit(watched):
 
 @pytest.mark.parametrize("bad", [b"{", b""])
 def test_a_bad_edit_outlives_a_crash(watched, bad):
-    """Killed with a bad edit on disk: the next server moves it to quarantine, says so, and has the timer as it was."""
+    """After a kill with a bad edit on disk, the next server quarantines it, logs that, and has the timer as it was."""
     server, session = watched
     before = session.list()["tea"]
-    # Until the log is empty it still has the change that the edit replaced.
+    # Until the log is empty it still has the change that the edit overwrote.
     wait_until_tidy(server)
     replace(server.data / "tea.json", bad)
     wait_for_faults(server)
@@ -547,7 +547,7 @@ MIB_PER_1000 = 2.0
 
 
 def test_ten_thousand_timers(server, tmp_path, capsys):
-    """All are there at the first answer, soon, and in little memory."""
+    """All timers are in the first answer, soon, and in little memory."""
     empty = Server(tmp_path / "empty").start()
     try:
         health(empty)

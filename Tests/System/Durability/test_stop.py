@@ -115,12 +115,12 @@ def test_a_stop_leaves_nothing_to_do(server):
 
 
 def test_a_second_signal_ends_it_at_once(server):
-    """A client that never answers the close holds the stop up for a while; the second signal does not wait for it."""
+    """A client that never answers the close frame delays the stop; a second signal does not wait for that client."""
     for _ in range(ATTEMPTS):
         deaf = deaf_client(server)
         try:
             server.process.send_signal(signal.SIGTERM)
-            # Its close frame: from now on it waits a second for the answer.
+            # The close frame has come: from now on the server waits a second for the answer.
             hear_close(deaf)
             with Stopwatch() as watch:
                 is_waiting = server.process.poll() is None

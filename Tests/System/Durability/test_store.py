@@ -81,7 +81,7 @@ def test_a_process_killed_in_bulk_steps_leaves_whole_ones(tmp_path):
                 writer.ask("bulks", 1000 * round + 1, *keys)
                 until = time.monotonic() + chance.uniform(0.02, 0.12)
                 while time.monotonic() < until:
-                    # Read one after the other, each may be newer than the one before, and never older.
+                    # Values that are read one after the other may get newer, and never older.
                     values = [reader("get", key) for key in keys]
                     numbers = [int(value) for value in values if value != "none"]
                     assert numbers == sorted(numbers)
@@ -138,7 +138,7 @@ def test_a_bulk_step_whose_renames_fail_is_seen_whole_all_the_same(library, tmp_
     with LibraryProcess(tmp_path, faults.environment) as process:
         assert process("bulk", "old", "a", "b", "c") == "ok"
         faults.arm("rename", errno.EIO, 2, FOREVER)
-        # The log has it, so it counts.
+        # The log has the values, so they count.
         assert process("bulk", "new", "a", "b", "c") == "ok"
         assert [process("get", key) for key in "abc"] == ["new"] * 3
         assert "Input/output error" in process("store", "a", "newer")
@@ -149,7 +149,7 @@ def test_a_bulk_step_whose_renames_fail_is_seen_whole_all_the_same(library, tmp_
 
 
 def test_an_emptied_log_is_not_taken_for_empty_before_that_is_on_the_disk(library, tmp_path):
-    """Its entries could come back after a power cut and undo later changes: the next process empties it again."""
+    """The log's entries could return after a power cut and undo later changes, so the next process empties it again."""
     faults = Faults(library, tmp_path, tmp_path / "store")
     log, made = tmp_path / "store/.timersync/log", 0
     with LibraryProcess(tmp_path, faults.environment) as process:
@@ -159,7 +159,7 @@ def test_an_emptied_log_is_not_taken_for_empty_before_that_is_on_the_disk(librar
             answer = process("bulk", f"value-{call}", "a", "b")
             if answer == "ok" and faults.failed:
                 made += 1
-                # Another thread of the process may be about to replace it.
+                # Another thread of the process may be about to replace the log.
                 end = time.monotonic() + 2
                 while not (log.exists() and log.stat().st_size):
                     assert time.monotonic() < end, "nobody would make sure of it"
@@ -171,7 +171,7 @@ def test_an_emptied_log_is_not_taken_for_empty_before_that_is_on_the_disk(librar
 
 
 def test_a_token_whose_removal_could_not_be_synced_can_be_removed_again(library, tmp_path):
-    """Nobody knows what the disk has: the list is what it was, so that the next try writes it anew."""
+    """The disk's contents are unknown: the list is as it was, so that the next try writes it anew."""
     data = tmp_path / "data"
     faults = Faults(library, tmp_path, data)
 

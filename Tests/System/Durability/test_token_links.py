@@ -1,4 +1,4 @@
-"""A file of tokens behind links, as secrets are mounted: whatever is swapped, a removed token ends within a second."""
+"""A token file behind links, as secrets are mounted: whichever link changes, a removed token ends within a second."""
 
 import contextlib
 import json
@@ -14,13 +14,13 @@ from websockets.exceptions import ConnectionClosed
 from session import WITHIN, Session
 from timer_server import Server, server_argv
 
-# A second, and what a busy machine takes.
+# A second, and the time that a busy machine takes.
 SOON = 3.0
 EMPTY = {"version": 1, "tokens": []}
 
 
 def token_file(path: Path) -> str:
-    """Makes a file with one token, and returns that."""
+    """Makes a file with one token, and returns the token."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return subprocess.run(
         server_argv("token", "add", "--name", "stage", "--role", "control", "--tokens", str(path)),
@@ -28,14 +28,14 @@ def token_file(path: Path) -> str:
 
 
 def relink(link: Path, target: str) -> None:
-    """Puts a link into the place of another one in one step."""
+    """Replaces a link by another one in one step."""
     beside = link.with_name(link.name + ".tmp")
     beside.symlink_to(target)
     beside.rename(link)
 
 
 def link_of_the_folder(root: Path):
-    """As Kubernetes mounts a secret: the file is a link into `..data`, which is a link to the newest folder."""
+    """Mounts the file as Kubernetes mounts a secret: a link into `..data`, which is a link to the newest folder."""
     secret = token_file(root / "..v1/tokens.json")
     (root / "..v2").mkdir()
     (root / "..v2/tokens.json").write_text(json.dumps(EMPTY))
@@ -55,7 +55,7 @@ def link_of_a_folder_above(root: Path):
 
 
 def target_of_the_file(root: Path):
-    """The link stays, and what it leads to is replaced in its own folder."""
+    """The link stays, and its target is replaced in the target's own folder."""
     secret = token_file(root / "elsewhere/real")
     (root / "etc").mkdir()
     (root / "etc/tokens.json").symlink_to(root / "elsewhere/real")
@@ -67,7 +67,7 @@ def target_of_the_file(root: Path):
 
 
 def another_name_of_the_file(root: Path):
-    """Written by a hard link in another folder."""
+    """The file is written through a hard link in another folder."""
     secret = token_file(root / "etc/tokens.json")
     (root / "elsewhere").mkdir()
     os.link(root / "etc/tokens.json", root / "elsewhere/other")
@@ -131,7 +131,7 @@ def test_a_token_ends_when_another_file_is_mounted_over_its_own(tmp_path, follow
 
 
 def test_a_link_that_leads_nowhere_for_a_moment_ends_nothing(tmp_path, following):
-    """Swapped in two steps, and for a file that is not whole: the tokens stay, and the second fault is logged."""
+    """A link is swapped in two steps, and for an incomplete file: the tokens stay, and the second fault is logged."""
     server, session, _ = following(link_of_the_folder)
     link = tmp_path / "root/..data"
     link.unlink()
@@ -175,8 +175,7 @@ def test_a_ring_of_links_is_told(tmp_path):
 
 
 def test_a_data_folder_behind_a_link_is_followed(tmp_path):
-    """The link leads to another folder from one moment to the next: what is there counts, though nobody changes a
-    timer."""
+    """The link is changed to lead to another folder: that folder's timers count, even if no client changes a timer."""
     one, two, link = tmp_path / "one", tmp_path / "two", tmp_path / "data"
     for folder, title in ((one, "one"), (two, "two")):
         folder.mkdir()

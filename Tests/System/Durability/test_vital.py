@@ -91,7 +91,7 @@ def no_tokens(folder: Path, stack) -> list[str]:
 @pytest.mark.parametrize("before", mostly_long("nothing", "an empty folder", "timers"))
 @pytest.mark.parametrize("why", [taken_port, no_certificate, no_page, damaged_tokens, no_tokens])
 def test_a_start_that_fails_leaves_nothing_behind(tmp_path, why, before):
-    """No folder, no lock, no record; what was there is untouched."""
+    """No folder, lock or record is left, and everything from before is untouched."""
     data = tmp_path / "above/data"
     if before != "nothing":
         data.mkdir(parents=True)
@@ -124,7 +124,7 @@ def test_tokens_that_change_nothing_make_nothing(tmp_path):
 
 @pytest.fixture
 def open_folder():
-    """A folder that everybody may look into."""
+    """A folder that everybody may read."""
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     folder.chmod(0o755)
     program = folder / "timersync"
@@ -185,7 +185,7 @@ def test_a_name_that_is_too_long_is_told(tmp_path):
 # Parts that can't be read
 
 def test_recent_requests_that_can_not_be_read_do_not_keep_the_timers(tmp_path, library):
-    """They cover the last minutes only: the file is moved to quarantine and logged, and the server starts."""
+    """The keys cover the last minutes only: their file is moved to quarantine and logged, and the server starts."""
     data = tmp_path / "data"
     server = Server(data).start()
     with Session(server) as session:
@@ -212,7 +212,7 @@ def test_recent_requests_that_can_not_be_read_do_not_keep_the_timers(tmp_path, l
 
 @pytest.mark.parametrize("command", mostly_long("update", "remove"))
 def test_a_mistyped_edit_is_kept_when_its_timer_changes(tmp_path, command):
-    """Written over by the next change, it is in quarantine, and the log says where; a second one is kept beside it."""
+    """A change overwrites the edit, which goes to quarantine, and the log says where; a second edit is kept, too."""
     server = Server(tmp_path / "data", "--log-level", "info").start()
     try:
         with Session(server) as session:

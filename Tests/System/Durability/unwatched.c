@@ -1,4 +1,4 @@
-// Loaded into a program under test: the system has no watches to give as long as the file exists that UNWATCHED names.
+// Loaded into a program under test: the system gives no watches while the file exists that UNWATCHED names.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -12,7 +12,7 @@ class WallClock:
         self.move(0)
 
     def server(self, data: Path) -> Server:
-        """The library hides the arguments from the first program it is loaded into; let that be `env`."""
+        """The library hides the arguments of the first program into which it is loaded, so that program is `env`."""
         libraries = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
         assert libraries, "Debian's package `faketime` is needed"
         environment = {
@@ -28,7 +28,7 @@ class WallClock:
 
     @staticmethod
     def clean_up(server: Server) -> None:
-        """Removes what the library leaves of a killed process."""
+        """Removes the files that the library leaves when its process is killed."""
         for process_id in server.process_ids:
             for path in Path("/dev/shm").glob(f"*faketime_*_{process_id}"):
                 path.unlink()
