@@ -29,39 +29,40 @@ public struct TransportCounters: Sendable, Equatable {
   mutating func count(_ refusal: TransportRefusal) { refusals[refusal, default: 0] += 1 }
 }
 
-/// Reasons for the transport's rejections. The raw values are labels of a metric.
+/// Reasons for the transport's rejections, with the status or close code that the client gets. The raw values are
+/// labels of a metric.
 public enum TransportRefusal: String, Sendable, CaseIterable {
-  /// WebSockets in all: 1013.
+  /// There are as many WebSockets as allowed; another one is closed with 1013.
   case tooManyConnections
-  /// Connections of one address: 1013, 503, or far above the bound closed unread.
+  /// One address has as many connections as allowed: 1013 or 503; far above the limit they are closed unread.
   case tooManyPerAddress
-  /// HTTP connections in all, or descriptors: the oldest that waits was ended in favour of a new one, or
-  /// the new one closed.
+  /// There are as many HTTP connections or descriptors as allowed: the oldest idle connection was ended for a new one,
+  /// or the new one was closed.
   case tooManyHTTPConnections
-  /// A request, a WebSocket's handshake or a TLS handshake took too long: 408 where it can be said.
+  /// A request, a WebSocket's handshake or a TLS handshake took too long: 408 where a response is possible.
   case slowRequest
-  /// Nothing of an answer was read for too long.
+  /// The client read nothing of its response for too long.
   case slowReader
   /// Replies that can't be dropped piled up for a WebSocket that does not read: 1013.
   case slowWebSocket
-  /// More waited for all readers together than may: the one with the most was closed, a WebSocket with 1013.
+  /// More bytes waited for all clients together than allowed: the one with the most was closed, a WebSocket with 1013.
   case unreadBytesTotal
   /// A WebSocket read nothing for too long of what waited for it, and was dropped.
   case stalled
-  /// No TLS was spoken, or none that is spoken here: an alert, or 400.
+  /// The client's first bytes were not TLS, or not a version that the server accepts: an alert, or 400.
   case tlsHandshake
   /// A WebSocket's handshake was wrong or not admitted: 4xx.
   case webSocketHandshake
   /// A request that can't be read: 400, 501, 505.
   case malformedRequest
-  /// 431.
+  /// The head of a request is too long: 431.
   case headTooLong
-  /// 413.
+  /// The body of a request is too long: 413.
   case bodyTooLong
-  /// 1009.
+  /// A message is too long: 1009.
   case messageTooLong
   /// A message that is not text: 1003.
   case binaryMessage
-  /// A ping was not answered.
+  /// The client did not answer a ping in time.
   case pingTimeout
 }

@@ -66,7 +66,7 @@ public final class ProcessSignals: Sendable {
     }
   }
 
-  /// Without a deadline, an hour: nothing comes of it.
+  /// The time until a deadline. Without one the wait is an hour, after which it is begun again.
   private static func nanoseconds(until deadline: UInt64?) -> UInt64 {
     guard let deadline else { return 3_600_000_000_000 }
     let now = uv_hrtime()
