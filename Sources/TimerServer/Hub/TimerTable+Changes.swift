@@ -47,7 +47,7 @@ extension TimerTable {
     for proposal in proposals {
       let slot = slots[proposal.id] ?? Slot()
       if let ticket = slot.ticket { bases.insert(ticket) }
-      expected[proposal.id] = latestStamp(of: slot)
+      expected[proposal.id] = latestStamp(of: proposal.id, slot)
       apply(proposal, named, to: slot, &change, at: now)
     }
     change.isInternal = proposals.contains { !$0.crossings.isEmpty }
@@ -160,7 +160,7 @@ extension TimerTable {
     var stored = StoredChange(
       stamp: stamp(change.ticket), timers: [id: record(of: slot, at: now)], bases: bases,
       reported: pending.lastReported, clock: clock.reading(at: now))
-    stored.expected[id] = latestStamp(of: slot)
+    stored.expected[id] = latestStamp(of: id, slot)
     return stored
   }
 

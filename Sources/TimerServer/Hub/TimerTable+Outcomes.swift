@@ -18,7 +18,9 @@ extension TimerTable {
       guard var slot = slots[proposal.id] else { continue }
       slot.durable = proposal.after
       slot.durableMetadata = metadata
-      slot.durableStamp = proposal.after == nil ? nil : stamp(change.ticket)
+      if report.revision != nil {
+        durableStamps[proposal.id] = proposal.after == nil ? nil : stamp(change.ticket)
+      }
       if slot.crossingTicket == change.ticket { slot.crossingTicket = nil }
       if slot.ticket == change.ticket { slot.restoreDurable() }
       store(slot, of: proposal.id)
@@ -120,7 +122,7 @@ extension TimerTable {
     slot.durable = record?.timer
     slot.durableMetadata = record.map(Metadata.init) ?? Metadata()
     let cause = change.causes[id]
-    if cause != nil { slot.durableStamp = record == nil ? nil : change.stamp }
+    if cause != nil { durableStamps[id] = record == nil ? nil : change.stamp }
     if slot.ticket == nil { slot.restoreDurable() }
     store(slot, of: id)
     guard var cause else { return nil }

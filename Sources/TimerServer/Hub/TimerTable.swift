@@ -26,8 +26,6 @@ struct TimerTable {
     var latest: SharedTimer?
     /// The change that `latest` comes from, as long as it is under way.
     var ticket: UInt64?
-    /// The change that `durable` comes from.
-    var durableStamp: ChangeStamp?
     /// The metadata beside the latest state.
     var latestMetadata = Metadata()
     /// The metadata in the file beside the durable state.
@@ -42,6 +40,9 @@ struct TimerTable {
     /// The last crossings of zero.
     var ends: [TimerEnd] = []
   }
+
+  /// The change that each durable timer comes from, if several servers share the store; a single one needs none.
+  var durableStamps: [TimerID: ChangeStamp] = [:]
 
   /// `epoch` names this run of the server.
   init(clock: ClockAnchor, server: ServerRecord = ServerRecord(), epoch: String) {
@@ -80,8 +81,8 @@ struct TimerTable {
   func stamp(_ ticket: UInt64) -> ChangeStamp { ChangeStamp(server: epoch, ticket: ticket) }
 
   /// The change that a timer's latest state comes from; nil where there is no timer.
-  func latestStamp(of slot: Slot) -> ChangeStamp? {
-    slot.latest == nil ? nil : slot.ticket.map(stamp) ?? slot.durableStamp
+  func latestStamp(of id: TimerID, _ slot: Slot) -> ChangeStamp? {
+    slot.latest == nil ? nil : slot.ticket.map(stamp) ?? durableStamps[id]
   }
 
   /// The durable timers, sorted by name.
@@ -127,10 +128,10 @@ struct TimerTable {
       let metadata = Metadata(answered: record.answered, ends: record.ends)
       store(
         Slot(
-          durable: timer, latest: timer, durableStamp: stamps[timer.id],
-          latestMetadata: metadata, durableMetadata: metadata),
+          durable: timer, latest: timer, latestMetadata: metadata, durableMetadata: metadata),
         of: timer.id)
     }
+    durableStamps = stamps
     publishedRevision = revisions.last
     recentEnds = RecentEnds(
       records.flatMap { record in record.ends.map { ($0.revision, record.timer.id) } })
