@@ -146,7 +146,7 @@ def test_a_dialog_opened_right_after_another_stays(server, script, open_page):
     page.goto(server.url + "/")
     has_status(page, "kitchen", "running")
     page.evaluate("{ const back = history.back.bind(history); history.back = () => setTimeout(back, 300); }")
-    page.locator(".more").first.click()
+    page.locator("[data-command=more]").first.click()
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
