@@ -42,18 +42,28 @@ def test_every_ground_has_ink_for_each_level(module_of):
         assert contrast(palette["card-ink"], palette["card"]) >= min(ENOUGH, possible)
 
 
+@pytest.fixture
+def display_of(new_page, web_files, scripted):
+    """Opens a display with a clock by its query, in a color scheme."""
+    def display(query, scheme, shown):
+        scripted.states = [shown]
+        page = new_page()
+        page.emulate_media(color_scheme=scheme)
+        page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
+        page.goto(web_files + "/?timer=kitchen&clock=1&" + query)
+        expect(digits(page)).not_to_be_empty()
+        expect(page.locator("#clock")).not_to_be_empty()
+        return page
+
+    return display
+
+
 @pytest.mark.parametrize("query, scheme", [
     ("background=0a0a0a", "light"), ("background=ff8800", "dark"), ("color=ffffff", "light"),
     pytest.param("background=rgb(0+71+187)", "light", marks=pytest.mark.long),
 ])
-def test_ink_follows_the_ground(new_page, web_files, scripted, query, scheme):
-    scripted.states = [state()]
-    page = new_page()
-    page.emulate_media(color_scheme=scheme)
-    page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
-    page.goto(web_files + "/?timer=kitchen&clock=1&" + query)
-    expect(digits(page)).not_to_be_empty()
-    expect(page.locator("#clock")).not_to_be_empty()
+def test_ink_follows_the_ground(display_of, scripted, query, scheme):
+    page = display_of(query, scheme, state())
     for revision, (level, fields) in enumerate(STATES.items(), start=6):
         scripted.snapshot(state(revision=revision, **fields))
         expect(page.locator("article")).to_have_attribute("data-level", level.replace("paused", "calm"))
@@ -65,14 +75,8 @@ def test_ink_follows_the_ground(new_page, web_files, scripted, query, scheme):
 
 
 @pytest.mark.parametrize("color, scheme, other", [("ffffff", "dark", "light"), ("000000", "light", "dark")])
-def test_a_color_stays_legible_when_the_scheme_changes(new_page, web_files, scripted, color, scheme, other):
-    scripted.states = [state(**RUNNING)]
-    page = new_page()
-    page.emulate_media(color_scheme=scheme)
-    page.route_web_socket("**/ws", lambda socket: scripted.accept(socket))
-    page.goto(web_files + "/?timer=kitchen&clock=1&color=" + color)
-    expect(digits(page)).not_to_be_empty()
-    expect(page.locator("#clock")).not_to_be_empty()
+def test_a_color_stays_legible_when_the_scheme_changes(display_of, color, scheme, other):
+    page = display_of("color=" + color, scheme, state(**RUNNING))
 
     page.emulate_media(color_scheme=other)
 
