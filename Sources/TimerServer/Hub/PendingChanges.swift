@@ -1,3 +1,4 @@
+import SharedAlgorithms
 import TimerCore
 import TimerProtocol
 import TimerStorage
@@ -96,16 +97,7 @@ struct PendingChanges {
 
   /// The index of a ticket, or of the first one after it.
   private func index(of ticket: UInt64) -> Int {
-    var range = tickets.indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      if tickets[middle] < ticket {
-        range = middle + 1..<range.upperBound
-      } else {
-        range = range.lowerBound..<middle
-      }
-    }
-    return range.lowerBound
+    tickets.partitioningIndex { $0 < ticket }
   }
 
   /// Changes what every change of a timer carries beside its state.

@@ -1,3 +1,4 @@
+import SharedAlgorithms
 import TimerCore
 
 /// The timers that crossed zero last, by the revisions of their crossings: a client that returns is sent what it missed
@@ -31,12 +32,7 @@ struct RecentEnds {
   /// The timers with a crossing above a revision; nil when the list does not reach back so far.
   func ids(after revision: Int) -> Set<TimerID>? {
     guard revision >= completeAbove else { return nil }
-    var low = 0
-    var high = ends.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ends[middle].revision > revision { high = middle } else { low = middle + 1 }
-    }
-    return Set(ends[low...].map(\.id))
+    let first = ends.partitioningIndex { $0.revision <= revision }
+    return Set(ends[first...].map(\.id))
   }
 }

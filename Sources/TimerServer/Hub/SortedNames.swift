@@ -1,3 +1,4 @@
+import SharedAlgorithms
 import TimerCore
 
 /// Names in their order, kept so as they come and go: a list of all is asked for more often than it changes.
@@ -37,8 +38,8 @@ struct SortedNames {
 
   /// Names that match a pattern are adjacent.
   private func places(of pattern: TimerPattern) -> Range<Int> {
-    let first = place(in: names.indices) { pattern.isSorted(behind: $0) }
-    return first..<place(in: first..<names.count) { pattern.matches($0) }
+    let first = names.partitioningIndex { pattern.isSorted(behind: $0) }
+    return first..<names[first...].partitioningIndex { pattern.matches($0) }
   }
 
   mutating func insert(_ name: TimerID) {
@@ -57,16 +58,6 @@ struct SortedNames {
   private func place(of name: TimerID) -> Int {
     // Most come in their order, as from the disk.
     guard let last = names.last, !(last < name) else { return names.count }
-    return place(in: names.indices) { $0 < name }
-  }
-
-  /// The first place in a range for which `isBefore` is false; it is true for a prefix of the range.
-  private func place(in range: Range<Int>, after isBefore: (TimerID) -> Bool) -> Int {
-    var range = range
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range = isBefore(names[middle]) ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
+    return names.partitioningIndex { $0 < name }
   }
 }
