@@ -1,5 +1,5 @@
 extension SettingField {
-  /// What a setting's value is, where it is kept, and its limits.
+  /// The type of a setting's value, its place, and its limits.
   public enum Kind: Sendable {
     /// A countdown or a stopwatch, with a `duration` beside it. A start gives it, and states show that of the run.
     case type

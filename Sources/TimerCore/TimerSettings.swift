@@ -6,7 +6,7 @@
 public enum SettingField: String, CaseIterable, Sendable {
   case type, atZero, title, warnings, message, signal
 
-  /// What its value is, its limits, and where it is kept.
+  /// The type of its value, its limits, and its place.
   public var kind: Kind {
     switch self {
     case .type: .type

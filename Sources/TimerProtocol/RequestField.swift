@@ -16,7 +16,7 @@ struct RequestField: Hashable, Sendable {
     case names
   }
 
-  // Which timers.
+  // The names of timers.
   static let timer = RequestField("timer", .text)
   static let timers = RequestField("timers", .names)
   // The settings, by their own table, and what a start has beside them.
@@ -24,7 +24,7 @@ struct RequestField: Hashable, Sendable {
   static let duration = RequestField("duration", .number)
   static let type = RequestField("type", .text)
   static let force = RequestField("force", .flag)
-  // What other commands are about.
+  // The parameters of other commands.
   static let resetTime = RequestField("resetTime", .flag)
   static let seconds = RequestField("seconds", .number)
   static let clamp = RequestField("clamp", .flag)

@@ -3,7 +3,7 @@ import TimerProtocol
 import TimerStorage
 import WebSocketTransport
 
-/// What becomes of a change: the store's report ends it.
+/// The end of a change: the store's report.
 extension Hub {
   mutating func complete(_ report: StoreReport, _ turn: inout Turn) {
     timerTable.pending.recordReport(on: report.ticket)

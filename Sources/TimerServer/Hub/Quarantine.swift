@@ -8,7 +8,7 @@ struct Quarantine {
   private(set) var faults: [[UInt8]: StoreFault] = [:] {
     didSet { healthPage = nil }
   }
-  /// What is in the places of timers and must not be replaced.
+  /// Files in the places of timers that must not be replaced.
   private var obstacles: [TimerID: RecordFault] = [:]
   /// The last health page; nil after a change of the faults.
   private var healthPage: HealthPage?

@@ -2,7 +2,7 @@ import TimerCore
 import TimerProtocol
 import TimerStorage
 
-/// What becomes of changes: their states are durable, or as if they had never been decided.
+/// The end of changes: their states are durable, or as if they had never been decided.
 extension TimerTable {
   /// Makes a change's states the durable ones.
   mutating func commit(_ report: StoreReport) -> PendingChange? {

@@ -125,7 +125,7 @@ struct TimerTable {
     }
     for record in records {
       let timer = withRun(record.timer)
-      let metadata = Metadata(answered: record.answered, ends: record.ends)
+      let metadata = Metadata(record)
       store(
         Slot(
           durable: timer, latest: timer, latestMetadata: metadata, durableMetadata: metadata),

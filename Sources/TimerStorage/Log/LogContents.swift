@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a log holds: every whole entry of its newest generation. Entries behind a damaged one count: each was answered.
+/// The contents of a log: every whole entry of its newest generation. Entries behind a damaged one count: each was answered.
 struct LogContents {
   var found = ChangeLog.Found()
   /// Up to the end of the last whole entry.

@@ -27,7 +27,7 @@ struct MemoryTimers {
     let at: Double
   }
 
-  /// What one server knows, and what it may still build on.
+  /// The state that one server knows, and may still build on.
   private struct View {
     /// The number of changes in the history that this server has handled.
     var position = 0
@@ -38,7 +38,7 @@ struct MemoryTimers {
 
   /// An answer to one server.
   struct Exchange {
-    /// What others have changed since the last exchange.
+    /// The changes of others since the last exchange.
     var changes: [RemoteChange] = []
     var reports: [StoreReport] = []
 
@@ -52,10 +52,7 @@ struct MemoryTimers {
     self.isShared = isShared
   }
 
-  /// How long the store knows a request.
-  private static let retention = 600.0
-
-  /// What a server reads at its start.
+  /// The contents that a server reads at its start.
   mutating func contents(for server: String) -> StoreContents {
     views[server] = View(position: history.count)
     var contents = StoreContents()
@@ -112,7 +109,7 @@ struct MemoryTimers {
   /// The change that was made for the same request before.
   private func first(of change: StoredChange) -> ChangeStamp? {
     guard let request = change.request, let first = named[Self.name(of: request)],
-      first.at >= request.at - Self.retention
+      first.at >= request.at - IdempotencyRecord.retention.inSeconds
     else { return nil }
     return first.stamp
   }

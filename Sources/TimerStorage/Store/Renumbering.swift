@@ -2,8 +2,8 @@ public import TimerCore
 
 /// The revisions that a store gave in place of those that a server had given before.
 ///
-/// What a change has from the one before it, it gets as that was stored: the server may have decided before it knew
-/// those revisions. All of them are below the ones that it gave to the change itself.
+/// Revisions that a change has from the one before it become those that were stored: the server may have decided before
+/// it knew them. All of them are below the ones that it gave to the change itself.
 public struct Renumbering: Sendable {
   /// The first revision that the server gave.
   private let first: Int

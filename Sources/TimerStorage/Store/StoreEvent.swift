@@ -1,8 +1,8 @@
 public import TimerCore
 
-/// What a store tells its server.
+/// An event that a store reports to its server.
 public enum StoreEvent: Sendable {
-  /// What became of changes that the server submitted.
+  /// The outcomes of changes that the server submitted.
   case reported([StoreReport])
   /// Changes that other servers have made, in the order of their revisions.
   case changed([RemoteChange])
@@ -24,7 +24,7 @@ public enum ExternalChange: Sendable {
   case removed(TimerID)
   /// It was left as it is; the timer stays what it was.
   case damaged(StoreFault)
-  /// What was in the timer's place and could not be used is gone, and the timer is written there again.
+  /// An unusable file in the timer's place is gone, and the timer is written there again.
   case released(TimerID)
 }
 

@@ -1,4 +1,4 @@
-/// What became of a change.
+/// The outcome of a change.
 public struct StoreReport: Sendable {
   public let ticket: UInt64
   public let outcome: StoreOutcome

@@ -2,7 +2,7 @@ import Foundation
 import TimerCore
 
 extension FolderStore {
-  /// What the disk's thread knows.
+  /// The state of the disk's thread.
   struct State {
     var folder: TimerFolder
     /// Writes that failed and may still be built on, with their faults.

@@ -65,11 +65,7 @@ extension FolderStore {
     scan(at: nil)
     state.withLock { state in
       // The folder may be gone again.
-      if let trouble = state.folder.placeTrouble {
-        setTrouble(trouble, &state)
-      } else {
-        setTrouble(nil as StorageTrouble?, &state)
-      }
+      setTrouble(state.folder.placeTrouble, &state)
     }
   }
 

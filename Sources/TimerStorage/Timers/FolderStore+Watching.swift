@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// What others do to the folder and its files.
+/// Changes by others to the folder and its files.
 extension FolderStore {
   /// As `watch()`, for the folder at this path.
   func watch(_ path: String) throws(DiskError) {

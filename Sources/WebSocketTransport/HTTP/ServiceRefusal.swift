@@ -15,7 +15,7 @@ public enum ServiceRefusal: Sendable, Equatable {
     }
   }
 
-  /// What is wrong, as the part of a sentence.
+  /// The fault, as a part of a sentence.
   public var message: String {
     switch self {
     case .unreadable(let why): why

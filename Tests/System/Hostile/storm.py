@@ -44,7 +44,7 @@ PAUSE = 0.02
 
 @dataclass
 class Samples:
-    """What the other clients got: when each message was due and when it came, on the local monotonic clock."""
+    """The messages of the other clients: when each message was due and when it came, on the local monotonic clock."""
 
     trips: list[tuple[float, float]] = field(default_factory=list)
     ticks: list[tuple[float, float]] = field(default_factory=list)
